@@ -82,14 +82,19 @@ let package = Package(
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
+      "ServerCore", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto"]),
+    module(
       "Homeserver", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium",
-        "CCrypto", "CPCRE2", "CXML2", "CLinux"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
+        "CCrypto", "CLinux", "CPCRE2", "CSodium", "CXML2"
       ]),
     module(
       "HomeserverAPI", in: "Server",
-      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "HTTPServer", "EventLoop", "Homeserver"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "Homeserver"
+      ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
     module("Recording", in: "Server", uses: ["MediaRouter"]),
@@ -97,7 +102,8 @@ let package = Package(
       "CallServer", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "Homeserver", "HomeserverAPI", "MediaRouter", "Recording", "CLinux"
+        "ServerCore", "Homeserver", "HomeserverAPI", "MediaRouter",
+        "Recording", "CLinux"
       ]),
 
     // Client
@@ -113,13 +119,16 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Database", "Outbound", "Homeserver",
-        "HomeserverAPI", "MediaRouter", "CallServer", "MatrixClient", "CYAML"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
+        "Homeserver", "HomeserverAPI",
+        "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
-      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "Homeserver"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "Homeserver"
+      ]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
@@ -135,7 +144,7 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "HTTPServer", "RoomRules", "Homeserver", "MediaRouter", "Recording", "ClientCore", "Messenger",
+        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "Homeserver", "MediaRouter", "Recording",
         "CCrypto"
       ],
       without: ["Corpus"]),
@@ -186,12 +195,14 @@ let package = Package(
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(
       of: "Homeserver",
-      uses: ["JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "CSodium"]),
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "CSodium"
+      ]),
     tests(
       of: "HomeserverAPI",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "EventLoop", "HTTPServer", "Homeserver", "Database", "RoomRules",
-        "Outbound", "OutboundTesting", "CCrypto"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
+        "ServerCore", "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),
@@ -199,8 +210,8 @@ let package = Package(
     tests(
       of: "CallServer",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Homeserver", "MediaRouter",
-        "Recording", "Outbound", "OutboundTesting"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
+        "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
     tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
@@ -209,8 +220,8 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "HTTPServer", "Outbound", "Homeserver", "MediaRouter", "MatrixClient",
-        "TLSTesting"
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "Homeserver",
+        "MediaRouter", "MatrixClient", "TLSTesting"
       ]),
     // Both ends of a session's socket; no file of it imports both.
     .testTarget(

@@ -3,6 +3,7 @@ import Glibc
 import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 import Telemetry
 
 /// Processor time of syncs at the level of the domain, HTTP left out: an incremental sync without news, the delivery of one

@@ -2,6 +2,7 @@ import Addresses
 import HTTPServer
 import Homeserver
 import MediaRouter
+import ServerCore
 
 /// Our own TURN server, and how clients find it.
 struct OwnRelay: Sendable {

@@ -6,6 +6,7 @@ import Synchronization
 
 @testable import CallServer
 @testable import Homeserver
+@testable import ServerCore
 
 /// Projects and sessions on a database in a folder of its own, with a clock that is set.
 final class ProjectFixture: Sendable {

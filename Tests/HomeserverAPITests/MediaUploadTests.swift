@@ -1,5 +1,4 @@
 import EventLoop
-import Homeserver
 import JSON
 import MatrixModel
 import Testing

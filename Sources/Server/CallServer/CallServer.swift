@@ -1,9 +1,10 @@
 import EventLoop
-import Homeserver
 import HTTPServer
+import Homeserver
 import JSON
 import MatrixModel
 import MediaRouter
+import ServerCore
 import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.

@@ -19,7 +19,7 @@ import CSQLite
   package func text(_ column: Int) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
   /// The exact bytes of a blob or text column.
-  package func blob(_ column: Int) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
+  @usableFromInline package func blob(_ column: Int) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
 
   package func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
   package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }

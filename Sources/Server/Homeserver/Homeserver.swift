@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Outbound
 import RoomRules
+import ServerCore
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.

@@ -3,6 +3,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.
 package struct HomeserverConfiguration: Sendable {

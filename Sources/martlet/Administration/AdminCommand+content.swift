@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 
 extension AdminCommand {
   static let media: [AdminCommand] = [

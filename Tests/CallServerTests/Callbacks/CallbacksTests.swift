@@ -7,7 +7,7 @@ import Telemetry
 import Testing
 
 @testable import CallServer
-@testable import Homeserver
+@testable import ServerCore
 
 @Suite struct CallbacksTests {
   private static let project = ProjectID(trusted: "4000")

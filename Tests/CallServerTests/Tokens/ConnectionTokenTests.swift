@@ -5,6 +5,7 @@ import Testing
 
 @testable import CallServer
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct ConnectionTokenTests {
   private let fixture: ProjectFixture

@@ -1,9 +1,9 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 /// A homeserver with one application service, whose other end is a server of ours.
 struct AppServiceFixture {

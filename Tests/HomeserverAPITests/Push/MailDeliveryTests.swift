@@ -1,4 +1,3 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Telemetry

@@ -1,10 +1,10 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct PushDeliveryTests {
   @Test func `a message is pushed with all that the gateway may show of it`() async throws {

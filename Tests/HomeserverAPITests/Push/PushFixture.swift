@@ -1,9 +1,9 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 /// Two users in a room, one with a pusher to a gateway of ours.
 struct PushFixture {

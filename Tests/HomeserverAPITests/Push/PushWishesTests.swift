@@ -1,9 +1,8 @@
-import Homeserver
 import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerCore
 
 /// What is pushed beyond the push rules, and what not. Documentation/Extensions.md
 @Suite struct PushWishesTests {

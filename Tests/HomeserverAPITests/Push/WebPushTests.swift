@@ -1,5 +1,4 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import RoomRules

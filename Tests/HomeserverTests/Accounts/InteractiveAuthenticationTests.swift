@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct InteractiveAuthenticationTests {
   private static let flows: [[InteractiveAuthentication.Stage]] = [[.registrationToken, .password], [.dummy]]

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct SharedPlacesTests {
   @Test func `where all places are taken, the oldest of whoever has most makes room`() {

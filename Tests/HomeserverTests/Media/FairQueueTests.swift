@@ -2,7 +2,7 @@ import MatrixModel
 import Synchronization
 import Testing
 
-@testable import Homeserver
+@testable import ServerCore
 
 @Suite struct FairQueueTests {
   /// What runs until it is let go.

@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct UnreadMailTests {
   @Test(arguments: [

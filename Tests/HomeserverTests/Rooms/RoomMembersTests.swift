@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct RoomMembersTests {
   private static func user(_ number: Int) -> UserID { UserID(trusted: ByteString("@u\(number):example.org")) }

@@ -4,6 +4,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct RoomPurgeTests {
   private let ann = RoomsFixture.actor("ann")

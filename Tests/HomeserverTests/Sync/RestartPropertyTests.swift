@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 /// Whatever restarts, the server or the client before it has stored its answer: nothing is lost and nothing comes twice.
 @Suite struct RestartPropertyTests {

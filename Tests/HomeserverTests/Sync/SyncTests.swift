@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct SyncTests {
   @Test func `a first sync tells the room, the next only what is new, then nothing`() async throws {

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerCore
 
 @Suite(.timeLimit(.minutes(1))) struct WaitingTests {
   /// Waits for a sync that has been started to be parked.

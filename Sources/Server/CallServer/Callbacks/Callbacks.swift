@@ -1,6 +1,6 @@
-import Homeserver
 import MatrixModel
 import Outbound
+import ServerCore
 import Synchronization
 import Telemetry
 

@@ -1,6 +1,6 @@
 import HTTPServer
-import Homeserver
 import JSON
+import ServerCore
 
 /// Recorded files: their addresses, good for some minutes, and the files themselves.
 extension CallServer {

@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MediaRouter
+import ServerCore
 
 /// How connections come, break, come back and end.
 extension SessionBrain {

@@ -2,6 +2,7 @@ import Database
 import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// The applications that have API keys, and their secrets.

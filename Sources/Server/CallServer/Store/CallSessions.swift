@@ -3,6 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// Which sessions there are. Those of applications end when nobody has asked for them for `CallLimits.sessionDisuseMilliseconds`.
 package final class CallSessions: Sendable {

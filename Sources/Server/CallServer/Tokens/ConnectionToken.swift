@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Leave to be in a session, as an application's server signed it.
 package struct ConnectionToken: Sendable, Equatable {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import RoomRules
+import ServerCore
 
 /// Tokens of old server SDKs: `T1==` and the Base64 of `partner_id=KEY&sig=HMAC:FORM`, where the HMAC is the hexadecimal HMAC-SHA1 of the form
 /// under the project's secret.

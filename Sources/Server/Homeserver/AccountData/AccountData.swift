@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Events that only their owner sees, for the whole account or for one room.
 ///
@@ -13,6 +14,12 @@ package final class AccountData: Sendable {
     package let type: EventType
     /// The `content` object's bytes.
     package let content: [UInt8]
+
+    package init(roomID: RoomID?, type: EventType, content: [UInt8]) {
+      self.roomID = roomID
+      self.type = type
+      self.content = content
+    }
 
     /// As `{"type":…,"content":…}`.
     package func write(to writer: inout JSONWriter) {
@@ -42,7 +49,7 @@ package final class AccountData: Sendable {
   private let database: Database
   private let notifier: Notifier
 
-  init(database: Database, notifier: Notifier) {
+  package init(database: Database, notifier: Notifier) {
     self.database = database
     self.notifier = notifier
   }
@@ -79,7 +86,7 @@ package final class AccountData: Sendable {
   }
 
   /// Everything of a user, of the account or of one room, the oldest change first.
-  static func all(_ tx: ReadTransaction, of userID: UserID, in roomID: RoomID?) throws -> [Entry] {
+  package static func all(_ tx: ReadTransaction, of userID: UserID, in roomID: RoomID?) throws -> [Entry] {
     try tx.all(
       "SELECT type, content FROM account_data WHERE user_id = $1 AND room_id = $2 ORDER BY position", userID,
       roomID?.text ?? ""

@@ -1,6 +1,6 @@
 /// What users keep on the server for themselves.
-enum AccountDataTables {
-  static let statements = [
+package enum AccountDataTables {
+  package static let statements = [
     // `room_id` is '' for data of no room. Only the newest content of a type is kept, with the position it came at.
     """
     CREATE TABLE account_data(

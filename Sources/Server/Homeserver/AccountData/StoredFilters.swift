@@ -11,7 +11,7 @@ package final class StoredFilters: Sendable {
 
   private let database: Database
 
-  init(database: Database) {
+  package init(database: Database) {
     self.database = database
   }
 

@@ -11,7 +11,7 @@ package final class Tags: Sendable {
 
   private let accountData: AccountData
 
-  init(accountData: AccountData) {
+  package init(accountData: AccountData) {
     self.accountData = accountData
   }
 

@@ -24,7 +24,7 @@ package struct Account: Sendable {
 
   /// From `user_id, created, app_service, user_type, deactivated, erased_at, password, is_guest, is_admin, is_locked,
   /// is_suspended, valid_until, is_shadow_banned`.
-  init(_ row: Row) {
+  package init(_ row: Row) {
     userID = row.identifier(0)
     created = row.integer(1)
     appService = row.optionalText(2).map { ByteString($0) }

@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerCore
 
 /// What an operator decides about accounts.
 package struct AccountConfiguration: Sendable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Which accounts to list, and from where on.
 package struct AccountQuery: Sendable {

@@ -1,6 +1,6 @@
 /// Accounts, their devices, tokens and profiles.
-enum AccountTables {
-  static let statements =
+package enum AccountTables {
+  package static let statements =
     [
       // `password` is libsodium's text form of an Argon2id hash, NULL for an account that cannot log in with one.
       // `search_text` is what the user directory looks through: localpart and display name in lower case.

@@ -48,7 +48,7 @@ extension Accounts {
     try await database.write { [self] tx in try logIn(tx, userID, device) }
   }
 
-  func logIn(_ tx: WriteTransaction, _ userID: UserID, _ device: DeviceRequest) throws -> Login {
+  package func logIn(_ tx: WriteTransaction, _ userID: UserID, _ device: DeviceRequest) throws -> Login {
     guard let account = try Self.account(tx, userID) else { throw MatrixError.forbidden("There is no such account.") }
     guard !account.isDeactivated else { throw Self.deactivated }
     try account.standing.requireUse(at: configuration.clock.now())

@@ -14,13 +14,13 @@ package final class Accounts: Sendable {
   package let emailValidations: EmailValidations
 
   package let configuration: AccountConfiguration
-  let database: Database
-  let sessions: Sessions
-  let devices: Devices
+  package let database: Database
+  package let sessions: Sessions
+  package let devices: Devices
   let pushRules: PushRules
   let observers: [any AccountObserver]
 
-  init(
+  package init(
     configuration: AccountConfiguration, database: Database, sessions: Sessions, devices: Devices,
     pushRules: PushRules, emailValidations: EmailValidations, observers: [any AccountObserver]
   ) throws {

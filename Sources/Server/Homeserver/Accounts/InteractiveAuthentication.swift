@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// User-interactive authentication: which stages a client has completed on its way to an operation.

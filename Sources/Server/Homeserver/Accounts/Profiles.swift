@@ -48,7 +48,7 @@ package final class Profiles: Sendable {
     package func allows(_ name: ByteString) -> Bool { allowed?.contains(name) ?? !disallowed.contains(name) }
   }
 
-  init(database: Database, accounts: Accounts) {
+  package init(database: Database, accounts: Accounts) {
     self.database = database
     self.accounts = accounts
   }

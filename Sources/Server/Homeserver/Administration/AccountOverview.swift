@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// An account as administrators see it in lists.
 package struct AccountOverview: Sendable {

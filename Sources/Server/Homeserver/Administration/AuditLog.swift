@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Which administrator did what to whom, and what came of it. Never holds passwords, tokens or messages.
 package final class AuditLog: Sendable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 extension RoomAdministration {
   package struct Page: Sendable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// How much there is on the server.
 package struct ServerStatistics: Sendable {

@@ -40,7 +40,7 @@ extension Accounts {
   }
 
   /// Makes the accounts of services' senders that are not there yet. Blocks: for starting up.
-  func makeSenders(of services: AppServices) throws {
+  package func makeSenders(of services: AppServices) throws {
     for service in services.all {
       try database.writeBlocking { [self] tx in
         guard try Self.account(tx, service.sender) == nil else { return }

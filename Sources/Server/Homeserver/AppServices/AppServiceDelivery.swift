@@ -3,6 +3,7 @@ import EventLoop
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Synchronization
 import Telemetry
 

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Typing, receipts and presence that a service has not been told of yet: in memory, as they are gone with a restart for everyone.

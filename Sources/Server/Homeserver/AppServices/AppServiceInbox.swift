@@ -1,3 +1,5 @@
+import ServerCore
+
 /// What waits to be told to one application service, and the signal that something does.
 final class AppServiceInbox: Sendable {
   let service: AppService

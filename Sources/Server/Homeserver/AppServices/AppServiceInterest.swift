@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What concerns one application service: which rooms, by whom is in them.
 ///

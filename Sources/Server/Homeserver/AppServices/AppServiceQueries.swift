@@ -16,7 +16,7 @@ package final class AppServiceQueries: Sendable {
   private let http: HTTPClient
   private let log: Log
 
-  init(_ services: AppServices, http: HTTPClient, log: Log) {
+  package init(_ services: AppServices, http: HTTPClient, log: Log) {
     self.services = services
     self.http = http
     self.log = log

@@ -8,7 +8,7 @@ import MatrixModel
 package final class AppServiceSessions: Sendable {
   private let database: Database
 
-  init(database: Database) { self.database = database }
+  package init(database: Database) { self.database = database }
 
   /// A session of `user`, the service's sender where nil, on one of their devices or on none.
   ///

@@ -1,6 +1,6 @@
 /// How far application services have been told.
-enum AppServiceTables {
-  static let statements = [
+package enum AppServiceTables {
+  package static let statements = [
     // `position`: every event up to it was sent or is in `body`, the transaction that is under way (NULL for none), which is
     // sent as it is until the service has it. `retry_at` is milliseconds since 1970, NULL while all is well.
     """

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import Outbound
+import ServerCore
 import Synchronization
 import Telemetry
 

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 import Telemetry
 
@@ -43,7 +44,7 @@ package final class BulkLeaves: Sendable {
   private let clock: WallClock
   private let log: Log
 
-  init(database: Database, rooms: Rooms, clock: WallClock, log: Log) {
+  package init(database: Database, rooms: Rooms, clock: WallClock, log: Log) {
     self.database = database
     self.rooms = rooms
     self.clock = clock

@@ -1,6 +1,6 @@
 /// Requests that act on many rooms at once.
-enum BulkTables {
-  static let statements = [
+package enum BulkTables {
+  package static let statements = [
     // `finished` is NULL as long as it goes on. Times are milliseconds since 1970.
     """
     CREATE TABLE bulk_job(

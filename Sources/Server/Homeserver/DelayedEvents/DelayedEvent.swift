@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// An event that waits for its time, or what became of it. Spec: MSC4140.
 package struct DelayedEvent: Sendable {
@@ -100,12 +101,4 @@ package struct DelayedEvent: Sendable {
       }
     }
   }
-}
-
-extension StoredEvent.Origin {
-  /// Of an event that was sent later, in the place of the request that made it: no device has an empty ID.
-  init(delayID: DelayedEvent.ID) { self.init(deviceID: DeviceID(trusted: ""), transactionID: delayID) }
-
-  /// nil where a request made the event at once.
-  var delayID: DelayedEvent.ID? { deviceID.text.isEmpty ? transactionID : nil }
 }

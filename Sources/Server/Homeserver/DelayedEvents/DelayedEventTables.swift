@@ -1,6 +1,6 @@
 /// Events that are sent later.
-enum DelayedEventTables {
-  static let statements = [
+package enum DelayedEventTables {
+  package static let statements = [
     // `device_id` and `transaction_id` are of the request that scheduled it, '' where it has none. `send_at` is when it is to be
     // sent; `finalised` is NULL as long as it waits, then when it was sent (`event_id`), failed (`error`, as JSON) or was
     // cancelled (neither). `timestamp` is what an application service asked for. All times are milliseconds since 1970.

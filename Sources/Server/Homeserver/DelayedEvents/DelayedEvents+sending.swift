@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerCore
 
 extension DelayedEvents {
   /// Sends, cancels or restarts a delayed event. What is at its end as asked already is no error.

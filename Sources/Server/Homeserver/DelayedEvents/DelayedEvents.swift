@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 import Telemetry
 
@@ -34,7 +35,7 @@ package final class DelayedEvents: Sendable {
   private let state: DelayedState
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  init(
+  package init(
     _ limits: DelayedEventLimits, database: Database, rooms: Rooms, state: DelayedState, clock: WallClock, log: Log
   ) {
     self.limits = limits

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Cancels delayed state events when another user sets the same state.

@@ -58,7 +58,7 @@ package final class CrossSigningKeys: Sendable {
   private let database: Database
   private let lists: DeviceLists
 
-  init(database: Database, lists: DeviceLists) {
+  package init(database: Database, lists: DeviceLists) {
     self.database = database
     self.lists = lists
   }

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// A device without a login that takes messages while its owner is away: its private keys lie here, encrypted, until a
 /// client takes them over.
@@ -49,7 +50,7 @@ package final class DehydratedDevices: Sendable {
   private let sessions: Sessions
   private let clock: WallClock
 
-  init(database: Database, devices: Devices, lists: DeviceLists, sessions: Sessions, clock: WallClock) {
+  package init(database: Database, devices: Devices, lists: DeviceLists, sessions: Sessions, clock: WallClock) {
     self.database = database
     self.devices = devices
     self.lists = lists

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Identity keys of devices: uploaded by one, read by everyone who writes to it.
 ///
@@ -27,7 +28,7 @@ package final class DeviceKeys: Sendable {
   private let lists: DeviceLists
   private let notifier: Notifier
 
-  init(database: Database, lists: DeviceLists, notifier: Notifier) {
+  package init(database: Database, lists: DeviceLists, notifier: Notifier) {
     self.database = database
     self.lists = lists
     self.notifier = notifier

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// Who comes into view and goes out of it: the same stream as seen by one user.
 extension DeviceLists {
@@ -9,6 +10,11 @@ extension DeviceLists {
     package let changed: [UserID]
     /// Users who shared a room before and share none now, by user ID.
     package let left: [UserID]
+  }
+
+  /// What changed for `userID` in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.
+  package func changes(for userID: UserID, after start: Int64, upTo end: Int64) async throws -> Changes {
+    try await database.read { tx in try Self.changes(tx, for: userID, after: start, upTo: end) }
   }
 
   /// What changed for `userID` after `start`, up to and with `end`.

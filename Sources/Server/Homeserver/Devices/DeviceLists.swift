@@ -1,14 +1,15 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// The stream of users whose devices or cross-signing keys changed.
 ///
 /// Spec: Client-Server API, "Tracking the device list for a user".
 package final class DeviceLists: Sendable {
-  private let database: Database
+  package let database: Database
   private let notifier: Notifier
 
-  init(database: Database, notifier: Notifier) {
+  package init(database: Database, notifier: Notifier) {
     self.database = database
     self.notifier = notifier
   }
@@ -60,10 +61,5 @@ package final class DeviceLists: Sendable {
       ON CONFLICT(signer_user_id, user_id) DO UPDATE SET position = excluded.position
       """, signer, userID, position)
     notifier.publish(position: position, users: [signer], in: tx)
-  }
-
-  /// What changed for `userID` in the interval. Spec: `GET /_matrix/client/v3/keys/changes`.
-  package func changes(for userID: UserID, after start: Int64, upTo end: Int64) async throws -> Changes {
-    try await database.read { tx in try Self.changes(tx, for: userID, after: start, upTo: end) }
   }
 }

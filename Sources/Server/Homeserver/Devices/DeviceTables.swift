@@ -1,6 +1,6 @@
 /// End-to-end keys of devices and users, messages to devices, and who changed when.
-enum DeviceTables {
-  static let statements = [
+package enum DeviceTables {
+  package static let statements = [
     """
     CREATE TABLE device_key(
       user_id TEXT NOT NULL, device_id TEXT NOT NULL, json BLOB NOT NULL, PRIMARY KEY(user_id, device_id)) STRICT

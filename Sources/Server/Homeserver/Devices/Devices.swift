@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The logins of users. Spec: Client-Server API, "Device Management".
 package final class Devices: Sendable {
@@ -22,7 +23,7 @@ package final class Devices: Sendable {
   private let observers: [any AccountObserver]
   private let clock: WallClock
 
-  init(database: Database, lists: DeviceLists, observers: [any AccountObserver], clock: WallClock) {
+  package init(database: Database, lists: DeviceLists, observers: [any AccountObserver], clock: WallClock) {
     self.database = database
     self.lists = lists
     self.observers = observers
@@ -93,7 +94,7 @@ package final class Devices: Sendable {
   // MARK: Inside a transaction
 
   /// Makes or reuses the device and issues its only token. Throws `M_FORBIDDEN` for an ID that is a cross-signing key's.
-  func logIn(_ tx: WriteTransaction, _ userID: UserID, _ request: DeviceRequest, _ sessions: Sessions) throws -> Login {
+  package func logIn(_ tx: WriteTransaction, _ userID: UserID, _ request: DeviceRequest, _ sessions: Sessions) throws -> Login {
     if let name = request.displayName { try Self.check(name) }
     let deviceID = request.deviceID ?? DeviceID(trusted: ByteString(RandomText.name(length: 10)))
     try checkIsNoKey(tx, deviceID, of: userID)
@@ -134,7 +135,7 @@ package final class Devices: Sendable {
   }
 
   /// Whether what a request does is still to be kept for its device: not if it was deleted since the request came. No device is always there.
-  static func isThere(_ deviceID: DeviceID, of userID: UserID, _ tx: ReadTransaction) throws -> Bool {
+  package static func isThere(_ deviceID: DeviceID, of userID: UserID, _ tx: ReadTransaction) throws -> Bool {
     guard deviceID != Session.noDevice else { return true }
     return try tx.first(
       "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID

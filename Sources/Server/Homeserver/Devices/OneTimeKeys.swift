@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// One-time and fallback keys of devices. Spec: Client-Server API, "One-time and fallback keys".
 package final class OneTimeKeys: Sendable {
@@ -32,7 +33,7 @@ package final class OneTimeKeys: Sendable {
   private let database: Database
   private let notifier: Notifier
 
-  init(database: Database, notifier: Notifier) {
+  package init(database: Database, notifier: Notifier) {
     self.database = database
     self.notifier = notifier
   }

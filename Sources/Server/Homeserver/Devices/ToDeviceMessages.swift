@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Messages from device to device, kept until the device has them. Spec: Client-Server API, "Send-to-Device messaging".
@@ -48,7 +49,7 @@ package final class ToDeviceMessages: Sendable {
   private let notifier: Notifier
   private let clock: WallClock
 
-  init(database: Database, notifier: Notifier, clock: WallClock) {
+  package init(database: Database, notifier: Notifier, clock: WallClock) {
     self.database = database
     self.notifier = notifier
     self.clock = clock

@@ -1,6 +1,6 @@
 /// The room directory and what people report.
-enum DirectoryTables {
-  static let statements = [
+package enum DirectoryTables {
+  package static let statements = [
     // A room that is in any list: what is said of it (`summary`, members of an object without braces and without the number
     // of members), and what a search looks through.
     """

@@ -1,12 +1,13 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The rows that lists of rooms are read from. They change in the commit of the event that changes them.
-enum PublicRoomRows {
+package enum PublicRoomRows {
   static let main = "main"
   static let all = "all"
-  static func network(_ id: ByteString) -> String { "network:" + id.string }
+  package static func network(_ id: ByteString) -> String { "network:" + id.string }
 
   /// Follows a state event that has just become current in `room`.
   static func follow(_ type: EventType, in room: RoomSnapshot, _ transaction: WriteTransaction) throws {
@@ -24,7 +25,7 @@ enum PublicRoomRows {
   }
 
   /// Puts a room into a list or takes it out.
-  static func set(_ isListed: Bool, _ room: RoomSnapshot, in list: String, _ transaction: WriteTransaction) throws {
+  package static func set(_ isListed: Bool, _ room: RoomSnapshot, in list: String, _ transaction: WriteTransaction) throws {
     if isListed {
       let preview = RoomPreview(of: room)
       try transaction.execute(

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The published rooms of this server. Spec: Client-Server API, "Published room directory".
 ///
@@ -66,10 +67,10 @@ package final class PublicRooms: Sendable {
   package static let typesLimit = 50
   private static let batchLimit = 500
 
-  let database: Database
-  let rooms: Rooms
+  package let database: Database
+  package let rooms: Rooms
 
-  init(database: Database, rooms: Rooms) {
+  package init(database: Database, rooms: Rooms) {
     self.database = database
     self.rooms = rooms
   }

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What users report to the server's administrators. Spec: Client-Server API, "Reporting Content".
 ///
@@ -32,7 +33,7 @@ package final class Reports: Sendable {
   private let rooms: Rooms
   private let clock: WallClock
 
-  init(database: Database, rooms: Rooms, clock: WallClock) {
+  package init(database: Database, rooms: Rooms, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.clock = clock

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// What a room shows of itself in lists and to those who think of joining.
 ///

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 extension Rooms {
   /// The room an alias of this server points to. Spec: `GET /directory/room/{roomAlias}`. Throws `M_NOT_FOUND`.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// Messages that are past their lifetime: nobody reads them from that moment on, and they are deleted soon after. State stays.
 extension Rooms {

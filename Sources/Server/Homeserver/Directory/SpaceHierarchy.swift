@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Pages over trees of spaces, and the summary of a single room. Spec: Client-Server API, "Spaces".
@@ -53,7 +54,7 @@ package final class SpaceHierarchy: Sendable {
   private let clock: WallClock
   private let waiting = Mutex<[ByteString: Waiting]>([:])
 
-  init(database: Database, rooms: Rooms, clock: WallClock) {
+  package init(database: Database, rooms: Rooms, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.clock = clock

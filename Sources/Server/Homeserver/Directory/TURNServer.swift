@@ -1,4 +1,5 @@
 import CCrypto
+import ServerCore
 
 /// The operator's TURN server, with whom this server shares a secret.
 ///

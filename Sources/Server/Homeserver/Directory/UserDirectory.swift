@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Finds users by name. As the operator decides, everyone with an account here is found, or those whom the asking user shares
 /// a room with or could meet in a room that is open to anyone: the least the spec asks for. On one's own server, people
@@ -36,7 +37,7 @@ package final class UserDirectory: Sendable {
   private let scope: Scope
   private let clock: WallClock
 
-  init(database: Database, scope: Scope, clock: WallClock) {
+  package init(database: Database, scope: Scope, clock: WallClock) {
     self.database = database
     self.scope = scope
     self.clock = clock

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Which events someone wants to see. Spec: Client-Server API, "Filtering" (`EventFilter`, `RoomEventFilter`).
 package struct EventFilter: Sendable {

@@ -26,7 +26,7 @@ package final class SyncFilters: Sendable {
   private let cache = Mutex(Cache())
   private let stored: StoredFilters
 
-  init(stored: StoredFilters) {
+  package init(stored: StoredFilters) {
     self.stored = stored
   }
 

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Synchronization
 
 /// Moving pictures to look for and to send. Ours: capability `martlet.gifs`.
@@ -54,7 +55,7 @@ package final class Gifs: Sendable {
   private let underWay = FairQueue(places: 10_000, ownerPlaces: userLimit, ownerLimit: 0, limit: 0)
   private let queue = FairQueue(places: 4, ownerPlaces: 2, ownerLimit: userLimit, limit: 200)
 
-  init(
+  package init(
     _ configuration: GifConfiguration, http: HTTPClient, previews: URLPreviews, media: MediaRepository, clock: WallClock
   ) {
     provider = GifProvider(configuration: configuration, http: http)

@@ -1,11 +1,12 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Which rooms users have hidden until somebody writes there again.
-enum HiddenRoomTables {
-  static let statements = [
+package enum HiddenRoomTables {
+  package static let statements = [
     // `before` is when it was hidden, in milliseconds since 1970. The same is in the room's account data, for clients; here it
     // is found by the room.
     """

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Rooms that a user does not want to see until the next message there: the room's account data `martlet.hidden` is
 /// `{"before":<milliseconds>}` as long, and `{}` after.
@@ -16,7 +17,7 @@ package final class HiddenRooms: Sendable {
   private let rows: HiddenRoomRows
   private let clock: WallClock
 
-  init(database: Database, rooms: Rooms, rows: HiddenRoomRows, clock: WallClock) {
+  package init(database: Database, rooms: Rooms, rows: HiddenRoomRows, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.rows = rows

@@ -3,6 +3,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Synchronization
 
 /// Shows that an e-mail address belongs to who asks: a link in a mail is confirmed on a page of ours, then the session proves

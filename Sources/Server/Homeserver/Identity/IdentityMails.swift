@@ -53,9 +53,9 @@ struct IdentityMails {
 }
 
 /// Text in mails of HTML.
-enum MailHTML {
+package enum MailHTML {
   /// For between tags and for an attribute in double quotes.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing(
       "\"", with: "&quot;")
   }

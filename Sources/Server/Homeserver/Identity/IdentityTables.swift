@@ -1,6 +1,6 @@
 /// By what else than their user ID people are known: e-mail addresses, and accounts at providers of single sign-on.
-enum IdentityTables {
-  static let statements = [
+package enum IdentityTables {
+  package static let statements = [
     // `address` is in its canonical form. Times are milliseconds since 1970.
     """
     CREATE TABLE third_party_identifier(

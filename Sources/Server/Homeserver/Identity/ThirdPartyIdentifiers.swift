@@ -20,7 +20,7 @@ package final class ThirdPartyIdentifiers: Sendable {
   private let database: Database
   private let observers: [any AccountObserver]
 
-  init(database: Database, observers: [any AccountObserver]) {
+  package init(database: Database, observers: [any AccountObserver]) {
     self.database = database
     self.observers = observers
   }
@@ -59,7 +59,7 @@ package final class ThirdPartyIdentifiers: Sendable {
 
   // MARK: Inside a transaction
 
-  static func owner(_ tx: ReadTransaction, _ address: MailAddress) throws -> UserID? {
+  package static func owner(_ tx: ReadTransaction, _ address: MailAddress) throws -> UserID? {
     try tx.first(
       "SELECT user_id FROM third_party_identifier WHERE medium = 'email' AND address = $1", address.description
     ) { row in row.identifier(0) }

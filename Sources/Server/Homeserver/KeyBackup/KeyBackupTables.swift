@@ -1,6 +1,6 @@
 /// Encrypted copies of room keys. Spec: Client-Server API, "Server-side key backups".
-enum KeyBackupTables {
-  static let statements = [
+package enum KeyBackupTables {
+  package static let statements = [
     // The last version number a user was given: each is given once, so that a deleted one is told from one never made.
     """
     CREATE TABLE key_backup_number(user_id TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT

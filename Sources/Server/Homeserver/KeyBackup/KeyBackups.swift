@@ -46,7 +46,7 @@ package final class KeyBackups: Sendable {
 
   let database: Database
 
-  init(database: Database) {
+  package init(database: Database) {
     self.database = database
   }
 
@@ -121,7 +121,7 @@ package final class KeyBackups: Sendable {
   }
 
   /// Takes out what deletions that were interrupted have left over, of all users.
-  func finishDeletions() async throws {
+  package func finishDeletions() async throws {
     let users = try await database.read { tx in
       try tx.all("SELECT DISTINCT user_id FROM key_backup WHERE deleted = 1") { $0.identifier(0, as: UserID.self) }
     }

@@ -14,9 +14,9 @@ package final class MediaModeration: Sendable {
   static let batchLimit = 200
 
   private let media: MediaRepository
-  var database: Database { media.database }
+  package var database: Database { media.database }
 
-  init(media: MediaRepository) {
+  package init(media: MediaRepository) {
     self.media = media
   }
 

@@ -20,7 +20,7 @@ package struct MediaRecord: Sendable {
   package let isProtected: Bool
 
   /// The columns that `init(row:)` reads are those of the `SELECT`s of `MediaModeration`, in their order.
-  init(row: Row) {
+  package init(row: Row) {
     mediaID = ByteString(row.text(0))
     let owner = row.text(1)
     userID = owner.isEmpty ? nil : UserID(trusted: ByteString(owner))

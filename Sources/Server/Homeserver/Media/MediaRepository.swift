@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// The content repository: uploads and downloads of this server's users, and thumbnails of images.
@@ -74,7 +75,7 @@ package final class MediaRepository: Sendable {
   }
 
   /// Lets files and thumbnails in work finish.
-  func shutdown() async {
+  package func shutdown() async {
     await files.shutdown()
     await thumbnailer?.shutdown()
   }

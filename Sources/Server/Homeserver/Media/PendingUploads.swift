@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Media IDs given out before their content comes, and the downloads that wait for it.
@@ -58,7 +59,7 @@ package final class PendingUploads: Sendable {
   }
 
   /// Forgets all IDs that have expired.
-  func sweep() async throws {
+  package func sweep() async throws {
     let now = clock.now()
     while try await database.write({ tx in try Self.sweep(tx, now) }) == Self.sweepLimit {}
   }

@@ -2,6 +2,7 @@ import CLinux
 import EventLoop
 import Glibc
 import MatrixModel
+import ServerCore
 
 /// Runs `martlet-thumbnail`: hostile images are decoded in a process of their own with limits on everything.
 struct Thumbnailer: Sendable {

@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Who is online, idle or away: in memory, told by the counter that typing uses, so that sync tokens have one part for both.
@@ -65,13 +66,13 @@ package final class Presence: Sendable {
   // MARK: What happens
 
   /// A sync of a device begins and says how its user is; `ended` follows. Nothing where the client wants to go unseen.
-  nonisolated(nonsending) func began(_ user: UserID, _ device: DeviceID, _ presence: PresenceState) async throws {
+  package nonisolated(nonsending) func began(_ user: UserID, _ device: DeviceID, _ presence: PresenceState) async throws {
     guard isEnabled, presence != .offline else { return }
     try await load(user)
     change(user) { $0.began(device, presence, at: $1) }
   }
 
-  func ended(_ user: UserID, _ device: DeviceID, _ presence: PresenceState) {
+  package func ended(_ user: UserID, _ device: DeviceID, _ presence: PresenceState) {
     guard isEnabled, presence != .offline else { return }
     change(user) { $0.ended(device, at: $1) }
   }
@@ -127,15 +128,15 @@ package final class Presence: Sendable {
   }
 
   /// The users who are not offline, with what they show.
-  func present() -> [(user: UserID, status: PresenceStatus)] {
+  package func present() -> [(user: UserID, status: PresenceStatus)] {
     state.withLock { state in state.present.compactMap { user in state.records[user].map { (user, $0.shown) } } }
   }
 
-  func shown(of user: UserID) -> PresenceStatus? { state.withLock { $0.records[user]?.shown } }
+  package func shown(of user: UserID) -> PresenceStatus? { state.withLock { $0.records[user]?.shown } }
 
   /// Who changed after `version`, up to and with `end`, newest first. The reader is among them only where another device of
   /// theirs cannot know it.
-  func changes(after version: Int64, upTo end: Int64, for reader: UserID) -> [(user: UserID, status: PresenceStatus)] {
+  package func changes(after version: Int64, upTo end: Int64, for reader: UserID) -> [(user: UserID, status: PresenceStatus)] {
     state.withLock { state in
       var changes: [(UserID, PresenceStatus)] = []
       for change in state.changes.reversed() {
@@ -288,7 +289,7 @@ extension Memberships {
     Self.share(try rooms(of: user, in: transaction), try rooms(of: other, in: transaction))
   }
 
-  static func share(_ rooms: Rooms, _ others: Rooms) -> Bool {
+  package static func share(_ rooms: Rooms, _ others: Rooms) -> Bool {
     let (fewer, more) = rooms.count < others.count ? (rooms, others) : (others, rooms)
     return fewer.contains { $0.value.membership == .join && more[$0.key]?.membership == .join }
   }

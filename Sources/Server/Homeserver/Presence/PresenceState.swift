@@ -1,5 +1,5 @@
-import MatrixModel
 import JSON
+import MatrixModel
 
 /// How reachable a user is, least first. Spec: Client-Server API, "Presence".
 package enum PresenceState: UInt8, Sendable, Comparable {

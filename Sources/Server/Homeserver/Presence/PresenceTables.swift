@@ -1,6 +1,6 @@
 /// What of presence outlives the process.
-enum PresenceTables {
-  static let statements = [
+package enum PresenceTables {
+  package static let statements = [
     // `last_active` is as of the last change of the message, in milliseconds since 1970.
     """
     CREATE TABLE presence(

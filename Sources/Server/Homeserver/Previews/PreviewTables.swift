@@ -1,6 +1,6 @@
 /// What pages say of themselves, as it was when they were fetched.
-enum PreviewTables {
-  static let statements = [
+package enum PreviewTables {
+  package static let statements = [
     // `json` is NULL where the page could not be read. The pictures are media of nobody.
     """
     CREATE TABLE url_preview(

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The address of a page that somebody wants to know about, in the form that is fetched and remembered.
 struct PreviewURL: Sendable {

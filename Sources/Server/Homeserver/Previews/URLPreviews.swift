@@ -3,6 +3,7 @@ import EventLoop
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 
 /// What the pages that messages name are about. Spec: Client-Server API, `GET /_matrix/client/v1/media/preview_url`.
 ///
@@ -34,7 +35,7 @@ package final class URLPreviews: Sendable {
   private let underWay = FairQueue(places: 10_000, ownerPlaces: userLimit, ownerLimit: 0, limit: 0)
   private let queue = FairQueue(places: places, ownerPlaces: userPlaces, ownerLimit: 16, limit: 500)
 
-  init(
+  package init(
     _ configuration: MediaConfiguration, database: Database, http: HTTPClient, media: MediaRepository,
     moderation: MediaModeration, clock: WallClock
   ) throws {
@@ -47,7 +48,7 @@ package final class URLPreviews: Sendable {
     self.clock = clock
   }
 
-  func shutdown() async { await fetcher.pool.shutdown() }
+  package func shutdown() async { await fetcher.pool.shutdown() }
 
   /// The OpenGraph data of a page as JSON; an empty object where it says nothing.
   ///

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What a user was notified of, or would have been had they a pusher: found in the events when asked for.
 ///
@@ -41,7 +42,7 @@ package final class Notifications: Sendable {
   private let clock: WallClock
   private let ageMillisecondsLimit: Int64
 
-  init(database: Database, sources: SyncSources, clock: WallClock, ageMillisecondsLimit: Int64) {
+  package init(database: Database, sources: SyncSources, clock: WallClock, ageMillisecondsLimit: Int64) {
     self.database = database
     self.sources = sources
     self.clock = clock

@@ -17,7 +17,7 @@ package final class Push: Sendable {
   private let worker = Mutex<Task<Void, Never>?>(nil)
 
   /// - Parameter mail: sends mails whose links begin with `base`; nil if none are sent.
-  init(
+  package init(
     _ mails: NotificationMails, database: Database, pushers: Pushers, sources: SyncSources, http: HTTPClient,
     mail: (sender: MailSender, base: String)?, log: Log
   ) {

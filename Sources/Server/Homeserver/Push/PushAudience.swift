@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Which users have pushers, and in which rooms they are: what an event costs depends on them, not on the room's size.

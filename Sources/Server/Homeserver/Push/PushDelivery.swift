@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Telemetry
 
 /// Brings what waits in the queue to push gateways and push services: for each pusher one request at a time, in the order of the

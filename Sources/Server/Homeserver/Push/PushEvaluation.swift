@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Holds new events against the push rules of who has pushers, and puts what notifies into their queue.
@@ -164,17 +165,5 @@ final class PushEvaluation: Sendable {
         "INSERT INTO push_progress(id, position) VALUES (1, $1) ON CONFLICT(id) DO UPDATE SET position = excluded.position",
         look.end)
     }
-  }
-}
-
-extension PushEvaluator {
-  /// The evaluator of an event by what its room is now.
-  init(_ event: StoredEvent, in room: RoomSnapshot) {
-    self.init(
-      PushEvent(
-        type: event.type, stateKey: event.stateKey, sender: event.sender, roomID: room.roomID, eventID: event.eventID,
-        content: event.content, memberCount: room.joinedCount,
-        senderPowerLevel: room.powerLevels.level(of: event.sender).value,
-        notificationLevels: room[.powerLevels]?.content["notifications"]))
   }
 }

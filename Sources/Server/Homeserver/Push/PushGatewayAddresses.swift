@@ -16,7 +16,7 @@ package struct PushGatewayAddresses: Sendable {
 
   private let policy: AddressPolicy
 
-  init(own: [String], policy: AddressPolicy) {
+  package init(own: [String], policy: AddressPolicy) {
     self.own = own
     self.policy = policy
   }

@@ -1,6 +1,6 @@
 /// Pushers and what waits to be pushed.
-enum PushTables {
-  static let statements = [
+package enum PushTables {
+  package static let statements = [
     // `position`: everything up to it was pushed or needs no push. `badge` is the number of unread messages that was pushed last.
     // `data` is a JSON object. Times are milliseconds since 1970; `retry_at` is NULL while all is well, and `attempts` counts
     // the failures since then. A pusher of kind `email` stays at the position where it was set; `unsubscribe` is the secret in the

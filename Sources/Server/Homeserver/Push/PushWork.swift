@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// What the worker that pushes is told: that there are new events, that users have read on, that pushers wait to be activated.

@@ -1,4 +1,5 @@
 import EventLoop
+import ServerCore
 import Synchronization
 
 /// When pushers look again: one timer for each, however often something new comes up meanwhile.

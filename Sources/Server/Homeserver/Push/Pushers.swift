@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The pushers of users: set, listed, and gone with their devices.
 ///
@@ -24,7 +25,7 @@ package final class Pushers: Sendable {
   ///   - vapidKey: nil where there are to be no pushers of kind `webpush`.
   ///   - sendsMail: whether there can be pushers of kind `email`.
   ///   - badgeDelay: how long reading on may go before pushers are told the new number of unread messages.
-  init(
+  package init(
     database: Database, gateways: PushGatewayAddresses, vapidKey: VAPIDKey?, sendsMail: Bool, badgeDelay: Duration,
     clock: WallClock
   ) {

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// The numbers that a push carries: of a user, over all rooms.
 ///

@@ -23,7 +23,7 @@ package final class PushRules: Sendable {
   private let database: Database
   private let accountData: AccountData
 
-  init(database: Database, accountData: AccountData) {
+  package init(database: Database, accountData: AccountData) {
     self.database = database
     self.accountData = accountData
   }
@@ -63,7 +63,7 @@ package final class PushRules: Sendable {
   }
 
   /// Changes the rules inside a command.
-  func change(_ userID: UserID, in tx: WriteTransaction, _ change: (inout PushRuleSet) throws -> Void) throws {
+  package func change(_ userID: UserID, in tx: WriteTransaction, _ change: (inout PushRuleSet) throws -> Void) throws {
     // Reading a thousand rules from their row costs twice what changing and writing them does.
     let known = cache.withLock { $0.staged[userID]?.rules ?? $0.rules[userID] }
     var rules = try known ?? Self.load(tx, userID)

@@ -8,7 +8,7 @@ package struct Receipt: Sendable {
     /// Ours: the event has reached a device.
     case delivered
 
-    var name: StaticString {
+    package var name: StaticString {
       switch self {
       case .read: "m.read"
       case .readPrivate: "m.read.private"
@@ -16,7 +16,7 @@ package struct Receipt: Sendable {
       }
     }
 
-    var isPublic: Bool { self != .readPrivate }
+    package var isPublic: Bool { self != .readPrivate }
   }
 
   package let user: UserID
@@ -32,7 +32,7 @@ package struct Receipt: Sendable {
   package let position: Int64
 
   /// Whether it takes the place of `other`.
-  func replaces(_ other: Receipt) -> Bool { user == other.user && kind == other.kind && thread == other.thread }
+  package func replaces(_ other: Receipt) -> Bool { user == other.user && kind == other.kind && thread == other.thread }
 
   func isVisible(to reader: UserID) -> Bool { kind.isPublic || user == reader }
 }
@@ -54,7 +54,7 @@ package struct ReadPositions: Sendable, Hashable {
     }
   }
 
-  func hasRead(_ position: Int64, in thread: ByteString) -> Bool {
+  package func hasRead(_ position: Int64, in thread: ByteString) -> Bool {
     position <= all || position <= threads[thread] ?? 0
   }
 }

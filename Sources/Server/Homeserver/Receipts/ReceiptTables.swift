@@ -1,6 +1,6 @@
 /// How far users have read.
-enum ReceiptTables {
-  static let statements = [
+package enum ReceiptTables {
+  package static let statements = [
     // `kind` is 0 for m.read, 1 for m.read.private, 2 for martlet.delivered; `thread` is '' for an unthreaded receipt, `main`, or a thread root's
     // event ID. `event` is the event's position, `position` that of the receipt itself.
     """

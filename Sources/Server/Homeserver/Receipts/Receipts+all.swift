@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 extension Receipts {
   /// Rooms of one request that marks as read.

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Receipts and fully-read markers: commands, and what sync and unread counts read of them.
@@ -38,7 +39,7 @@ package final class Receipts: Sendable {
   private let notifier: Notifier
   let clock: WallClock
 
-  init(database: Database, rooms: Rooms, accountData: AccountData, notifier: Notifier, clock: WallClock) {
+  package init(database: Database, rooms: Rooms, accountData: AccountData, notifier: Notifier, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.accountData = accountData
@@ -157,13 +158,13 @@ package final class Receipts: Sendable {
   // MARK: Reading
 
   /// Receipts with positions after `start`, up to and with `end`, that `reader` may see.
-  func changes(in room: RoomNumber, after start: Int64, upTo end: Int64, for reader: UserID, _ rows: SyncRows) throws
+  package func changes(in room: RoomNumber, after start: Int64, upTo end: Int64, for reader: UserID, _ rows: SyncRows) throws
     -> [Receipt]
   {
     try withReceipts(of: room, rows) { $0.changes(after: start, upTo: end, for: reader) }
   }
 
-  func readPositions(of user: UserID, in room: RoomNumber, _ rows: SyncRows) throws -> ReadPositions {
+  package func readPositions(of user: UserID, in room: RoomNumber, _ rows: SyncRows) throws -> ReadPositions {
     try withReceipts(of: room, rows) { $0.readPositions(of: user) }
   }
 

@@ -3,10 +3,16 @@ import MatrixModel
 
 /// Reads aggregations for the events of one answer: two look-ups into indexes for all of them, and one for each thing found.
 /// A room in which nothing relates to anything costs nothing.
-struct AggregationReader {
+package struct AggregationReader {
   let view: RoomView
   let transaction: ReadTransaction
   let erasures: Erasures
+
+  package init(view: RoomView, transaction: ReadTransaction, erasures: Erasures) {
+    self.view = view
+    self.transaction = transaction
+    self.erasures = erasures
+  }
 
   /// References listed of one event; of more, the newest.
   static let referencesLimit = 500
@@ -14,7 +20,7 @@ struct AggregationReader {
   private var room: RoomSnapshot { view.room }
 
   /// - Parameter ignored: whose events do not count; nil reads it where it matters.
-  func aggregations(of events: [StoredEvent], ignoring ignored: Set<UserID>? = nil) throws -> Aggregations {
+  package func aggregations(of events: [StoredEvent], ignoring ignored: Set<UserID>? = nil) throws -> Aggregations {
     guard room.hasRelations, !events.isEmpty else { return .none }
     var found = Found(events)
     try findBundled(&found)

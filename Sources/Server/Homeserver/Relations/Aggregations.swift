@@ -21,7 +21,7 @@ package struct Aggregations: Sendable {
   }
 
   /// By the position of the event.
-  var entries: [Int64: Entry] = [:]
+  package var entries: [Int64: Entry] = [:]
 
   package static let none = Aggregations()
 

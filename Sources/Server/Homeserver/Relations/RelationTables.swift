@@ -1,6 +1,6 @@
 /// Which events relate to which.
-enum RelationTables {
-  static let statements = [
+package enum RelationTables {
+  package static let statements = [
     // `parent` and `position` are positions of events. `kind` is the `rel_type`, `type` and `sender` are the child's.
     // `bundled` is 1 for a child that parents tell of in `m.relations` (valid replacements, references); threads have a table
     // of their own. `annotation` is the `key` of an annotation, empty for others. A redacted child has no row.

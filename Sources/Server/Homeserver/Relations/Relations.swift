@@ -23,7 +23,7 @@ package final class Relations: Sendable {
   private let database: Database
   let rooms: Rooms
 
-  init(database: Database, rooms: Rooms) {
+  package init(database: Database, rooms: Rooms) {
     self.database = database
     self.rooms = rooms
   }

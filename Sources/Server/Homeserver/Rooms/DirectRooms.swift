@@ -2,8 +2,8 @@ import Database
 import JSON
 import MatrixModel
 
-enum DirectRoomTables {
-  static let statements = [
+package enum DirectRoomTables {
+  package static let statements = [
     // The one direct room of two users; `lower_user` comes first in byte order.
     """
     CREATE TABLE direct_room(
@@ -56,7 +56,7 @@ package final class DirectRooms: Sendable {
   private let lists: DirectRoomLists
   package let defaultVersion: ByteString
 
-  init(database: Database, rooms: Rooms, lists: DirectRoomLists, defaultVersion: ByteString) {
+  package init(database: Database, rooms: Rooms, lists: DirectRoomLists, defaultVersion: ByteString) {
     self.database = database
     self.rooms = rooms
     self.lists = lists

@@ -13,7 +13,7 @@ package final class Erasures: Sendable {
   private let erased = Mutex<[UserID: Int64]>([:])
 
   /// Reads what is known at the start.
-  func load(_ transaction: ReadTransaction) throws {
+  package func load(_ transaction: ReadTransaction) throws {
     let rows = try transaction.all("SELECT user_id, erased_at FROM account WHERE erased_at IS NOT NULL") { row in
       (row.identifier(0, as: UserID.self), row.integer(1))
     }
@@ -26,7 +26,8 @@ package final class Erasures: Sendable {
   }
 
   /// The events as `reader` is shown them. Reads rows only where an erased user wrote one of them.
-  func shown(_ events: [StoredEvent], to reader: UserID, in room: RoomSnapshot, _ loader: () throws -> RoomLoader) throws
+  package func shown(_ events: [StoredEvent], to reader: UserID, in room: RoomSnapshot, _ loader: () throws -> RoomLoader)
+    throws
     -> [StoredEvent]
   {
     let erased = erased.withLock { $0 }

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// In which rooms a user is, and how: the user's side of `m.room.member`, in RAM once asked for.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// The snapshots of rooms in RAM: what is committed, and what the write batch in progress has staged on top of it.
@@ -44,7 +45,7 @@ package final class RoomCache: Sendable {
   }
 
   /// The room as the next command must see it.
-  func newest(_ roomID: RoomID, in transaction: WriteTransaction) throws -> RoomSnapshot? {
+  package func newest(_ roomID: RoomID, in transaction: WriteTransaction) throws -> RoomSnapshot? {
     let (staged, isRemoved) = state.withLock { ($0.staged[roomID], $0.stagedRemovals.contains(roomID)) }
     if let staged { return staged }
     if isRemoved { return nil }

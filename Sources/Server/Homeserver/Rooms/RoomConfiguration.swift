@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What an operator decides about rooms.
 package struct RoomConfiguration: Sendable {

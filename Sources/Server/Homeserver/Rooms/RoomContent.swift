@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// The parts of a `RoomSnapshot`, and how an event changes them.
 struct RoomContent: Sendable {

@@ -2,14 +2,15 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// One room inside one write: appends events to it and stages the result when all of them were accepted.
 ///
 /// Each event is drafted on the newest snapshot, authorized by the room version's rules, hashed, signed and written with its
 /// state delta. If anything throws, the job's savepoint undoes the rows, and nothing was staged.
-struct RoomEditor {
+package struct RoomEditor {
   /// What a caller decides about an event; the rest follows from the room.
-  struct Draft {
+  package struct Draft {
     let type: EventType
     let sender: UserID
     var stateKey: ByteString?
@@ -18,16 +19,29 @@ struct RoomEditor {
     var origin: StoredEvent.Origin?
     /// Milliseconds since 1970; nil for now.
     var timestamp: Int64?
+
+    package init(
+      type: EventType, sender: UserID, stateKey: ByteString? = nil, content: JSON, redacts: EventID? = nil,
+      origin: StoredEvent.Origin? = nil, timestamp: Int64? = nil
+    ) {
+      self.type = type
+      self.sender = sender
+      self.stateKey = stateKey
+      self.content = content
+      self.redacts = redacts
+      self.origin = origin
+      self.timestamp = timestamp
+    }
   }
 
-  let transaction: WriteTransaction
-  private(set) var room: RoomSnapshot
+  package let transaction: WriteTransaction
+  package private(set) var room: RoomSnapshot
   private(set) var appended: [StoredEvent] = []
   private let rooms: Rooms
   /// Milliseconds since 1970: the timestamp of the events.
   private var now: Int64
 
-  init(_ room: RoomSnapshot, in transaction: WriteTransaction, of rooms: Rooms) {
+  package init(_ room: RoomSnapshot, in transaction: WriteTransaction, of rooms: Rooms) {
     self.room = room
     self.transaction = transaction
     self.rooms = rooms
@@ -39,7 +53,7 @@ struct RoomEditor {
   /// Throws `MatrixError`: `M_FORBIDDEN` with the reason where the rules refuse it, `M_TOO_LARGE` and `M_BAD_JSON` where it
   /// is no event.
   @discardableResult
-  mutating func append(_ draft: Draft) throws -> StoredEvent {
+  package mutating func append(_ draft: Draft) throws -> StoredEvent {
     // As state it would say to clients that something is redacted, and nobody would have checked whether it may be.
     guard draft.type != .redaction || draft.stateKey == nil else {
       throw MatrixError.forbidden("A redaction is no state of a room.")
@@ -106,7 +120,7 @@ struct RoomEditor {
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.
-  func stage() {
+  package func stage() {
     guard !appended.isEmpty else { return }
     rooms.publish(self)
   }

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// Reads rooms and events from rows.
 package struct RoomLoader {

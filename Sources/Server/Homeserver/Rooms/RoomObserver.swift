@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// A chapter that follows rooms. Rooms tell chapters that are built on them in no other way.
 ///

@@ -1,7 +1,7 @@
 import Database
 
 /// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
-enum RoomRows {
+package enum RoomRows {
   /// By what the room `$1` is known and found: goes first, with what says that it is there.
   static let atOnce: [StaticString] =
     [
@@ -9,7 +9,7 @@ enum RoomRows {
     ] + listing
 
   /// What lists of public rooms have of the room `$1`.
-  static let listing: [StaticString] = [
+  package static let listing: [StaticString] = [
     "DELETE FROM public_room_list WHERE room = $1", "DELETE FROM public_room WHERE room = $1"
   ]
 

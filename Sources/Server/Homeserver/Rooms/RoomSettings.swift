@@ -9,6 +9,11 @@ package struct RoomSettings: Sendable {
   let accountData: AccountData
   let pushRules: PushRules
 
+  package init(accountData: AccountData, pushRules: PushRules) {
+    self.accountData = accountData
+    self.pushRules = pushRules
+  }
+
   func carry(of user: UserID, from old: RoomID, to new: RoomID, in transaction: WriteTransaction) throws {
     try carryTags(of: user, from: old, to: new, in: transaction)
     try carryPushRule(of: user, from: old, to: new, in: transaction)

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// One room as of one position: immutable, one reference to copy, enough to authorize, to send and to answer most syncs.
 ///
@@ -16,6 +17,11 @@ package struct RoomSnapshot: Sendable {
   package struct Member: Sendable {
     package let membership: Membership
     package let event: StoredEvent
+
+    package init(membership: Membership, event: StoredEvent) {
+      self.membership = membership
+      self.event = event
+    }
   }
 
   private final class Storage: Sendable {

@@ -33,7 +33,7 @@ package struct RoomView: Sendable {
   /// Whose messages the user does not want to see; empty where the caller takes care of it.
   private let ignored: Set<UserID>
 
-  init(
+  package init(
     _ room: RoomSnapshot, user: UserID, ignoring ignored: Set<UserID> = [], in transaction: ReadTransaction, expiry: Int64
   ) throws {
     self.expiry = expiry
@@ -80,12 +80,12 @@ package struct RoomView: Sendable {
   }
 
   /// Whether the user may see a message that was sent there, at that time.
-  func canSee(messageAt position: Int64, sentAt timestamp: Int64) -> Bool {
+  package func canSee(messageAt position: Int64, sentAt timestamp: Int64) -> Bool {
     timestamp >= expiry && canSee(at: position, isOwnMembership: false)
   }
 
   /// Whether no event of the room is hidden from the user.
-  var seesEverything: Bool { seesAll && expiry == .min }
+  package var seesEverything: Bool { seesAll && expiry == .min }
 
   private func canSee(at position: Int64, isOwnMembership: Bool) -> Bool {
     if seesAll { return true }
@@ -102,7 +102,7 @@ package struct RoomView: Sendable {
   }
 
   /// The positions at which it changed what the user may see, in no order; empty where it never did.
-  var changes: [Int64] {
+  package var changes: [Int64] {
     seesAll ? [] : history.memberships.map(\.position) + history.visibilities.map(\.position)
   }
 
@@ -140,7 +140,7 @@ extension RoomView {
 
 extension StoredEvent {
   /// Whether it is a message older than `expiry`. State does not age.
-  func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
+  package func hasExpired(at expiry: Int64) -> Bool { stateKey == nil && timestamp < expiry }
 }
 
 extension Rooms {

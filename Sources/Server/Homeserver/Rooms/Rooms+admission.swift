@@ -81,7 +81,7 @@ extension Rooms {
   }
 
   /// Whether `m.invite_permission_config` says so.
-  static func blocksInvitations(_ user: UserID, in transaction: ReadTransaction) throws -> Bool {
+  package static func blocksInvitations(_ user: UserID, in transaction: ReadTransaction) throws -> Bool {
     guard let content = try AccountData.content(transaction, of: .invitePermissionConfig, user, in: nil) else { return false }
     return try JSON.parse(content)["default_action"]?.isString("block") ?? false
   }

@@ -15,7 +15,7 @@ extension Rooms {
   }
 
   /// The same inside a command.
-  func create(_ creation: RoomCreation, by actor: Actor, in transaction: WriteTransaction) throws -> RoomSnapshot {
+  package func create(_ creation: RoomCreation, by actor: Actor, in transaction: WriteTransaction) throws -> RoomSnapshot {
     let alias = try freeAlias(creation.aliasLocalpart, in: transaction)
     for user in creation.invited { try requireInvitable(user, in: transaction) }
     var editor = RoomEditor(

@@ -1,11 +1,12 @@
 import Database
 import MatrixModel
+import ServerCore
 
 extension Rooms {
   /// The rooms of a list as the next command sees them, or all that the user is in.
   ///
   /// Throws `M_TOO_LARGE` for more than `limit`, `M_FORBIDDEN` for one the user is not in.
-  func joined(
+  package func joined(
     _ roomIDs: [RoomID]?, _ user: UserID, limit: Int, in transaction: WriteTransaction
   ) throws -> [(number: RoomNumber, roomID: RoomID)] {
     let own = try memberships.rooms(of: user, in: transaction)

@@ -45,7 +45,7 @@ extension Rooms {
   }
 
   /// The same inside a command.
-  func appendLeave(of user: UserID, reason: String?, to editor: inout RoomEditor) throws {
+  package func appendLeave(of user: UserID, reason: String?, to editor: inout RoomEditor) throws {
     if editor.room.membership(of: user) == .leave { return }
     try checkMayLeave(editor.room, user)
     try appendMember(.leave, of: user, by: user, reason: reason, to: &editor)
@@ -136,7 +136,7 @@ extension Rooms {
 
   // MARK: Member events
 
-  func appendMember(
+  package func appendMember(
     _ membership: Membership, of user: UserID, by sender: UserID, reason: String?, to editor: inout RoomEditor,
     _ more: (inout JSONWriter) -> Void = { _ in }
   ) throws {
@@ -169,7 +169,7 @@ extension Rooms {
     }
   }
 
-  func requireAccount(_ user: UserID, in transaction: ReadTransaction) throws {
+  package func requireAccount(_ user: UserID, in transaction: ReadTransaction) throws {
     guard user.serverName == configuration.serverName else {
       throw MatrixError.forbidden("\(user) is on another server; this server does not federate yet.")
     }

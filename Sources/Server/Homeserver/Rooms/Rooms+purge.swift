@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 extension Rooms {
   /// Rows that one write deletes at most: everyone else writes in between.

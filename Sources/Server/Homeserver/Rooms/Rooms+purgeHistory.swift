@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 extension Rooms {
   /// Up to where a history is deleted; the event or moment itself stays.

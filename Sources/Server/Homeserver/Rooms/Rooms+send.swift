@@ -4,12 +4,19 @@ import RoomRules
 
 extension Rooms {
   /// One event that a user wants sent.
-  struct Sending {
+  package struct Sending {
     let type: EventType
     /// nil for an event that is no state.
     var stateKey: ByteString?
     let content: JSON
     var origin: StoredEvent.Origin?
+
+    package init(type: EventType, stateKey: ByteString? = nil, content: JSON, origin: StoredEvent.Origin? = nil) {
+      self.type = type
+      self.stateKey = stateKey
+      self.content = content
+      self.origin = origin
+    }
   }
 
   /// Sends a message event. The same transaction ID from the same device gives the same event, also after a restart.
@@ -64,7 +71,7 @@ extension Rooms {
   // MARK: Inside a command
 
   /// What the requests above do, on a room that is being edited. Throws `MatrixError`.
-  func append(_ sending: Sending, by actor: Actor, to editor: inout RoomEditor) throws -> EventID {
+  package func append(_ sending: Sending, by actor: Actor, to editor: inout RoomEditor) throws -> EventID {
     if let stateKey = sending.stateKey { return try appendState(sending, stateKey, by: actor, to: &editor) }
     if sending.type == .redaction {
       return try appendRedaction(of: Self.redacted(by: sending.content), sending, by: actor, to: &editor).eventID

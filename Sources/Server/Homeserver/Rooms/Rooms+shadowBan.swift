@@ -5,7 +5,7 @@ import MatrixModel
 // and go as themselves: who is not seen to come would know.
 extension Rooms {
   /// As `edit`, for what a user does.
-  func edit<Value: Sendable>(
+  package func edit<Value: Sendable>(
     _ roomID: RoomID, by actor: Actor, _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
   ) async throws -> Value {
     guard actor.isShadowBanned else { return try await edit(roomID, body) }

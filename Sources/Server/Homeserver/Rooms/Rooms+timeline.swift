@@ -135,17 +135,24 @@ extension Rooms {
 }
 
 /// Walks a timeline in batches until enough visible events have passed the filter.
-struct Pager {
+package struct Pager {
   let view: RoomView
   let loader: RoomLoader
   let filter: EventFilter
   let direction: Rooms.Direction
-  private(set) var events: [StoredEvent] = []
+  package private(set) var events: [StoredEvent] = []
   /// Where the walk stands: the token to go on from.
-  private(set) var position: Int64 = 0
+  package private(set) var position: Int64 = 0
   private(set) var reachedEnd = false
 
-  mutating func run(from start: Int64, to stop: Int64?, limit: Int) throws {
+  package init(view: RoomView, loader: RoomLoader, filter: EventFilter, direction: Rooms.Direction) {
+    self.view = view
+    self.loader = loader
+    self.filter = filter
+    self.direction = direction
+  }
+
+  package mutating func run(from start: Int64, to stop: Int64?, limit: Int) throws {
     position = start
     var scanned = 0
     while events.count < limit, scanned < Rooms.scanLimit {

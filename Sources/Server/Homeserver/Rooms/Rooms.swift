@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// The rooms of this server: commands that add events, and what is read of them.
 package final class Rooms: Sendable {
@@ -38,11 +39,11 @@ package final class Rooms: Sendable {
   package let memberships: Memberships
   package let typing: Typing
   package let presence: Presence
-  let erasures = Erasures()
+  package let erasures = Erasures()
   package let configuration: RoomConfiguration
-  let database: Database
+  package let database: Database
   let notifier: Notifier
-  let directory: any RoomDirectory
+  package let directory: any RoomDirectory
   let observers: [any RoomObserver]
   /// What users have set for rooms.
   let settings: RoomSettings
@@ -71,7 +72,7 @@ package final class Rooms: Sendable {
   /// Runs a command on one room and answers once its events are durable.
   ///
   /// Throws `M_FORBIDDEN` for a room that does not exist, as for one the user may not know of.
-  func edit<Value: Sendable>(
+  package func edit<Value: Sendable>(
     _ roomID: RoomID, _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
   ) async throws -> Value {
     try await database.write { transaction in

@@ -1,14 +1,15 @@
 import JSON
 import RoomRules
+import ServerCore
 
 /// The server's signing key in `<data directory>/signing.key`, mode 0600; made at the first start.
 ///
 /// Whoever has it can speak as this server, and without it the server is another one to those that know it: keep a copy.
-struct SigningKeyFile {
-  let key: SigningKey
+package struct SigningKeyFile {
+  package let key: SigningKey
 
   /// Throws `SecretFileError` where the file cannot be read, is no key, or cannot be made.
-  init(in directory: String) throws(SecretFileError) {
+  package init(in directory: String) throws(SecretFileError) {
     let path = directory + "/signing.key"
     if let line = try SecretFile.read(path) {
       guard let key = SigningKey(line: ByteString(decoding: line)) else {

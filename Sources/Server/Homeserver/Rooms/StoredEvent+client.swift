@@ -37,7 +37,7 @@ extension StoredEvent {
   /// Writes the event as servers exchange it, with `event_id` and `unsigned` as for clients.
   ///
   /// - Parameter federation: the fragment that only servers see. Spec: Client-Server API, `event_format` of a filter.
-  func writeFederationFormat(
+  package func writeFederationFormat(
     to writer: inout JSONWriter, _ federation: [UInt8], in room: RoomSnapshot, for reader: EventReader,
     membership: Membership?
   ) {

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 /// An accepted event: immutable, shared by snapshots, timelines and answers in flight.
 ///
@@ -59,5 +60,21 @@ package final class StoredEvent: Sendable {
     self.replaced = replaced
     self.redactedBecause = redactedBecause
     self.thread = thread
+  }
+}
+
+extension StoredEvent.Origin {
+  /// Of an event that was sent later, in the place of the request that made it: no device has an empty ID.
+  package init(delayID: TransactionID) { self.init(deviceID: DeviceID(trusted: ""), transactionID: delayID) }
+
+  /// nil where a request made the event at once.
+  package var delayID: TransactionID? { deviceID.text.isEmpty ? transactionID : nil }
+}
+
+extension StoredEvent.Replaced {
+  /// Of a member event: where the user stood before.
+  package var membership: Membership? {
+    guard let content = try? JSON.parse(content) else { return nil }
+    return Membership(content["membership"])
   }
 }

@@ -2,8 +2,8 @@
 ///
 /// Positions are those of the one durable stream: an event's position is its place in every room's timeline and in every
 /// sync. Strings that repeat in wide tables are the room only (`room` is a small number); the rest is bytes as they are.
-enum RoomTables {
-  static let statements = [
+package enum RoomTables {
+  package static let statements = [
     """
     CREATE TABLE room(
       room INTEGER PRIMARY KEY, room_id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, created INTEGER NOT NULL) STRICT

@@ -8,7 +8,7 @@ package final class Search: Sendable {
   private let rooms: Rooms
   private let progress: SearchProgress
 
-  init(database: Database, rooms: Rooms, progress: SearchProgress) {
+  package init(database: Database, rooms: Rooms, progress: SearchProgress) {
     self.database = database
     self.rooms = rooms
     self.progress = progress

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Brings the full-text index up to the events of the room tables.
 ///

@@ -1,8 +1,8 @@
 import Database
 
 /// The full text of rooms: message bodies, room names, topics.
-enum SearchTables {
-  static let statements =
+package enum SearchTables {
+  package static let statements =
     FullTextIndex.statements + [
       // One row: every event up to `position` is in the index.
       "CREATE TABLE search_progress(id INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT",

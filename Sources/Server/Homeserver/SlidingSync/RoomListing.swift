@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// One room in a user's list, as much of it as filters and order need.
 final class ListedRoom: Sendable {

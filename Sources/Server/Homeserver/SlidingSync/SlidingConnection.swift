@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// What one connection has been told of one room.

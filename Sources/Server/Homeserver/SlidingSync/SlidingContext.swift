@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// One attempt to answer one sliding sync: what was asked, what the connection has been told, what to read from.
 struct SlidingContext {

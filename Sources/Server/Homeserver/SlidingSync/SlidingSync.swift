@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Answers simplified sliding sync: finds the rooms that lists and subscriptions mean, tells what the connection has not been
@@ -13,7 +14,7 @@ package final class SlidingSync: Sendable {
   private let connections = SlidingConnections()
   private let answers = Atomic<Int64>(0)
 
-  init(_ engine: SyncEngine) { self.engine = engine }
+  package init(_ engine: SyncEngine) { self.engine = engine }
 
   /// The answer's body. A request with a position waits for news up to its timeout.
   ///

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// What sync remembers of one device between its requests; losing it costs reads, never events.

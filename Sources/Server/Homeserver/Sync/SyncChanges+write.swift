@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 extension SyncChanges {
   /// Writes the answer; sections with nothing in them are left out.

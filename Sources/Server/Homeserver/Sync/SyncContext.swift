@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it.
 struct SyncContext {
@@ -71,10 +72,18 @@ extension SyncContext {
 }
 
 /// The chapters a sync reads.
-struct SyncSources: Sendable {
-  let rooms: Rooms
-  let receipts: Receipts
-  let unread: Unread
-  let pushRules: PushRules
+package struct SyncSources: Sendable {
+  package let rooms: Rooms
+  package let receipts: Receipts
+  package let unread: Unread
+  package let pushRules: PushRules
   let presence: Presence
+
+  package init(rooms: Rooms, receipts: Receipts, unread: Unread, pushRules: PushRules, presence: Presence) {
+    self.rooms = rooms
+    self.receipts = receipts
+    self.unread = unread
+    self.pushRules = pushRules
+    self.presence = presence
+  }
 }

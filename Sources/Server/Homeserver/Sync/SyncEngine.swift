@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Answers `GET /sync`: looks for news in memory, parks where there is none, gathers the streams and writes the answer.
 ///
@@ -15,7 +16,7 @@ package final class SyncEngine: Sendable {
   let toDeviceMessages: ToDeviceMessages
   let clock: WallClock
 
-  init(
+  package init(
     database: Database, notifier: Notifier, sources: SyncSources, toDeviceMessages: ToDeviceMessages, clock: WallClock,
     boot: Int64 = Int64.random(in: 0..<1 << 40)
   ) {

@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// What sync remembers of a user between requests; losing it costs reads, never events.
@@ -61,9 +62,9 @@ extension UserWatch {
 }
 
 /// What sync needs of a user's account data for every answer.
-struct AccountSummary: Sendable {
+package struct AccountSummary: Sendable {
   let readAt: Int64
-  let ignored: Set<UserID>
+  package let ignored: Set<UserID>
   /// Whether invitations are kept from them. Spec: "Invite permission".
   let blocksInvitations: Bool
   /// Of the newest change of the push rules or of the list of ignored users; 0 where there was none: what was counted before

@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerCore
 
 /// What one `GET /sync` asks for. Spec: Client-Server API, "Syncing".
 package struct SyncRequest: Sendable {

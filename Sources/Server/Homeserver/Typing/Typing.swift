@@ -1,5 +1,6 @@
 import EventLoop
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Counts the changes of what lives in memory only, typing and presence: zero when the process starts.
@@ -43,7 +44,7 @@ package final class Typing: Sendable {
   }
 
   /// How many changes, of typing and of presence, there were since the start of the process.
-  var position: Int64 { counter.value }
+  package var position: Int64 { counter.value }
 
   /// Shows a user as typing for at most `timeoutMilliseconds` (clamped to 1...`timeoutMillisecondsLimit`).
   func start(_ user: UserID, in room: RoomNumber, timeoutMilliseconds: Int64) {
@@ -67,7 +68,7 @@ package final class Typing: Sendable {
   func stop(_ user: UserID, in room: RoomNumber) { stop(user, in: room, setBy: nil) }
 
   /// Who types in a room, in the order of their IDs, and the counter at the last change.
-  func users(in room: RoomNumber) -> (version: Int64, users: [UserID]) {
+  package func users(in room: RoomNumber) -> (version: Int64, users: [UserID]) {
     rooms.withLock { rooms in
       guard let state = rooms[room] else { return (0, []) }
       return (state.version, state.users.keys.sorted())

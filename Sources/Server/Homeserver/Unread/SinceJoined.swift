@@ -36,7 +36,7 @@ extension Rooms {
 
 extension RoomSnapshot {
   /// Where somebody came into the room; `member` is their newest member event, which may only have changed their name.
-  func join(of member: StoredEvent, _ transaction: ReadTransaction) throws -> Int64 {
+  package func join(of member: StoredEvent, _ transaction: ReadTransaction) throws -> Int64 {
     if member.isJoining { return member.position }
     var start: Int64 = 0
     var wasIn = false

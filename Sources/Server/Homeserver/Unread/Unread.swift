@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Counts unread events when a sync answers, from the last counted position on.
@@ -33,7 +34,7 @@ package final class Unread: Sendable {
   private let receipts: Receipts
   private let pushRules: PushRules
 
-  init(database: Database, receipts: Receipts, pushRules: PushRules) {
+  package init(database: Database, receipts: Receipts, pushRules: PushRules) {
     self.database = database
     self.receipts = receipts
     self.pushRules = pushRules
@@ -42,7 +43,7 @@ package final class Unread: Sendable {
   /// What `user` has not read of the events up to `end`.
   ///
   /// - Parameter account: whom the user ignores: that counts for nothing; and as of when that and the push rules are.
-  func counts(
+  package func counts(
     of user: UserID, in room: RoomSnapshot, upTo end: Int64, _ account: AccountSummary, _ rows: SyncRows
   ) throws -> UnreadCounts {
     let rules = account.rulesPosition

@@ -45,16 +45,8 @@ struct UnreadFold: Sendable {
 
 extension StoredEvent {
   /// Whether it is a member event by which someone comes into the room.
-  var isJoining: Bool {
+  package var isJoining: Bool {
     guard type == .member, content["membership"]?.isString("join") ?? false else { return false }
     return replaced?.membership != .join
-  }
-}
-
-extension StoredEvent.Replaced {
-  /// Of a member event: where the user stood before.
-  var membership: Membership? {
-    guard let content = try? JSON.parse(content) else { return nil }
-    return Membership(content["membership"])
   }
 }

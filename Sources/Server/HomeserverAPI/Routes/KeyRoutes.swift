@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 
 /// End-to-end keys: upload, query, claim, and who changed theirs.
 extension Routes {

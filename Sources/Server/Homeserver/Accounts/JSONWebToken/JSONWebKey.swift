@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 
 /// A key that verifies tokens by one algorithm, chosen when the key was made.
 package struct JSONWebKey: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 /// A signed set of claims whose signature was verified: there is no other way to get one. RFC 7519, in the compact form of
 /// RFC 7515.

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Telemetry
 
 /// What a client sends to become a user.
@@ -123,7 +124,7 @@ extension Accounts {
   }
 
   /// The rows of an account. Throws `M_USER_IN_USE`, and `M_EXCLUSIVE` where only an application service may make it.
-  func create(_ tx: WriteTransaction, _ new: NewAccount, _ userID: UserID, passwordHash: String?) throws {
+  package func create(_ tx: WriteTransaction, _ new: NewAccount, _ userID: UserID, passwordHash: String?) throws {
     if new.appService == nil { try requireMayRegister(userID) }
     // Until they choose another: their name, not their address, is what others see.
     let displayName = new.displayName ?? new.localpart

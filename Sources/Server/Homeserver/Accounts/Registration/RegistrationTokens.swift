@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What lets strangers register where registration is by token: the configured tokens, which hold for ever, and those that
 /// administrators make, with a number of uses and an end.

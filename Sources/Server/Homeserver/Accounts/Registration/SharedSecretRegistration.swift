@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 import Telemetry
 

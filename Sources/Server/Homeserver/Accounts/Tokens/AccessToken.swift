@@ -1,5 +1,6 @@
 import CCrypto
 import JSON
+import ServerCore
 
 /// A secret a client proves itself with: 256 random bits, shown once, stored only as its hash.
 package struct AccessToken: Sendable {

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// Tokens of one kind that say who a user is, each for a while. A token of one kind is none of another.
 package final class ExpiringTokens: Sendable {

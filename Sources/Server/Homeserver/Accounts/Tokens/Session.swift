@@ -20,7 +20,7 @@ package final class Session: Sendable {
   package var isGuest: Bool { standing.isGuest }
   package var isAdmin: Bool { standing.isAdmin }
 
-  init(
+  package init(
     userID: UserID, deviceID: DeviceID, token: AccessTokenHash, lastSeen: Int64,
     standing: AccountStanding = AccountStanding(), appService: ByteString? = nil, expires: Int64? = nil
   ) {
@@ -43,7 +43,7 @@ package final class Session: Sendable {
 
 extension Session {
   /// Stands for no device in the session of an application service that names none. No device has it.
-  static let noDevice = DeviceID(trusted: "")
+  package static let noDevice = DeviceID(trusted: "")
 
   /// Whether requests come from a device: always but for application services that name none.
   package var hasDevice: Bool { !deviceID.text.isEmpty }

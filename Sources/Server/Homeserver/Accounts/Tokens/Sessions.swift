@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Finds the session of an access token, nearly always in memory.
@@ -22,7 +23,8 @@ package final class Sessions: Sendable {
   /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
   private let lifetimeMilliseconds: Int64?
 
-  init(database: Database, observers: [any AccountObserver] = [], clock: WallClock, lifetimeMilliseconds: Int64? = nil) {
+  package init(database: Database, observers: [any AccountObserver] = [], clock: WallClock, lifetimeMilliseconds: Int64? = nil)
+  {
     self.database = database
     self.observers = observers
     self.clock = clock

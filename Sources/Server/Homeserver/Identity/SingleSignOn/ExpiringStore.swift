@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// What is kept in memory for ten minutes and taken once. Beyond `countLimit` the oldest of the network with most of them goes:

@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 import Outbound
 import RoomRules
+import ServerCore
 import Synchronization
 import Telemetry
 

@@ -3,6 +3,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Telemetry
 
 /// Logging in with an account at an OpenID provider.
@@ -60,7 +61,7 @@ package final class SingleSignOn: Sendable {
     let cookie: String
   }
 
-  init(
+  package init(
     database: Database, accounts: Accounts, profiles: Profiles, media: MediaRepository, http: HTTPClient
   ) {
     let clock = accounts.configuration.clock

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import Outbound
+import ServerCore
 import Telemetry
 
 /// Sends mails about what waits for e-mail pushers and is not read: for each pusher one mail at a time, each about all rooms of

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 
 /// The rows of what e-mail pushers have still to tell, room by room, and of the rooms they have told of.
 enum MailQueue {

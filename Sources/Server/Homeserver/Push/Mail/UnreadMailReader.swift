@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// Finds what of the notifications that wait a user has still not read.
 ///

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 
 /// What a Web Push pusher begins with: a token that is pushed to it, and that its client sends back. Who names a push resource has
 /// shown then that they read what is pushed there. Spec: MSC4174.

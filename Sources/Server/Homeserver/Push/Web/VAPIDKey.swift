@@ -1,5 +1,6 @@
 import JSON
 import RoomRules
+import ServerCore
 import Synchronization
 
 /// Who the server is to push services: a key that browsers are told when they subscribe, so that nobody else can push to them, and
@@ -27,7 +28,7 @@ package final class VAPIDKey: Sendable {
   private let tokens = Mutex<[String: Token]>([:])
 
   /// Throws `SecretFileError` where the file cannot be read, is no key, or cannot be made.
-  convenience init(in directory: String, subject: String) throws(SecretFileError) {
+  package convenience init(in directory: String, subject: String) throws(SecretFileError) {
     let path = directory + "/web-push.key"
     if let pem = try SecretFile.read(path) {
       guard let key = P256KeyPair(pem: pem) else { throw SecretFileError(path: path, reason: "it holds no key of P-256") }

@@ -56,12 +56,12 @@ struct AccountDataStream {
 
 extension AccountSummary {
   /// Reads what every sync of the user needs. `readAt` is the position up to which the rows are complete.
-  static func read(of user: UserID, _ rows: SyncRows) throws -> AccountSummary {
+  package static func read(of user: UserID, _ rows: SyncRows) throws -> AccountSummary {
     let transaction = try rows.transaction()
     return try read(of: user, transaction, readAt: rows.completeUpTo)
   }
 
-  static func read(of user: UserID, _ transaction: ReadTransaction, readAt: Int64) throws -> AccountSummary {
+  package static func read(of user: UserID, _ transaction: ReadTransaction, readAt: Int64) throws -> AccountSummary {
     let rules = try transaction.first(
       "SELECT MAX(position) FROM account_data WHERE user_id = $1 AND room_id = '' AND type IN ($2, $3)", user,
       EventType.pushRules, EventType.ignoredUserList

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// How the people are with whom the user shares a room. Spec: Client-Server API, "Presence", `presence` of `GET /sync`.
-struct PresenceStream {
+package struct PresenceStream {
   private(set) var events: [(user: UserID, status: PresenceStatus)] = []
 
   /// - Parameter joined: what the answer tells of rooms: who has come into view by it is told of too.
@@ -46,7 +46,7 @@ struct PresenceStream {
     return users
   }
 
-  static func write(_ event: (user: UserID, status: PresenceStatus), now: Int64, to writer: inout JSONWriter) {
+  package static func write(_ event: (user: UserID, status: PresenceStatus), now: Int64, to writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("type", EventType.presence)
       writer.member("sender", event.user)

@@ -2,14 +2,14 @@ import JSON
 import MatrixModel
 
 /// What names a room for who does not know all its members. Spec: `RoomSummary` of `GET /sync`.
-struct RoomSummary {
-  let heroes: [UserID]
+package struct RoomSummary {
+  package let heroes: [UserID]
   let joinedCount: Int
   let invitedCount: Int
 
   private static let heroesLimit = 5
 
-  init(of room: RoomSnapshot, for user: UserID) {
+  package init(of room: RoomSnapshot, for user: UserID) {
     joinedCount = room.joinedCount
     invitedCount = room.invitedCount
     let isNamed =

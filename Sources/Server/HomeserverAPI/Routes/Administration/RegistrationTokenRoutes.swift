@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerCore
 
 /// The tokens that let strangers register.
 extension Routes {

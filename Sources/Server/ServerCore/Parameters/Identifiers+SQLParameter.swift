@@ -28,7 +28,7 @@ extension RoomNumber: SQLParameter {
 
 extension Row {
   /// A column that holds an identifier which was checked when it was written.
-  package func identifier<ID: Identifier>(_ column: Int, as type: ID.Type = ID.self) -> ID {
+  @inlinable package func identifier<ID: Identifier>(_ column: Int, as type: ID.Type = ID.self) -> ID {
     ID(trusted: ByteString(decoding: blob(column)))
   }
 }

@@ -1,7 +1,9 @@
 import Synchronization
 
 /// Tells one task that there is work. Telling it twice before it looks is the same as once.
-final class WorkSignal: Sendable {
+package final class WorkSignal: Sendable {
+
+  package init() {}
   private struct State {
     var isSet = false
     var waiter: CheckedContinuation<Void, Never>?
@@ -10,7 +12,7 @@ final class WorkSignal: Sendable {
   private let state = Mutex(State())
 
   /// May be called from any thread; never blocks.
-  func notify() {
+  package func notify() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
         state.isSet = true
@@ -23,7 +25,7 @@ final class WorkSignal: Sendable {
   }
 
   /// Returns once there was a `notify()` since the last return, or when the task is cancelled. For one task at a time.
-  func wait() async {
+  package func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isSet = state.withLock { state -> Bool in

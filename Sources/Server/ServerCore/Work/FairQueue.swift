@@ -2,7 +2,7 @@ import MatrixModel
 import Synchronization
 
 /// A few places for costly work, given in turn to the owners who wait: one who asks for much delays themself.
-final class FairQueue: Sendable {
+package final class FairQueue: Sendable {
   private struct State {
     var running = 0
     /// By owner; nobody is in it with none.
@@ -24,7 +24,7 @@ final class FairQueue: Sendable {
   ///   - ownerPlaces: what runs at once of one owner; nil for all places.
   ///   - ownerLimit: what waits of one owner.
   ///   - limit: what waits of all.
-  init(places: Int, ownerPlaces: Int? = nil, ownerLimit: Int, limit: Int) {
+  package init(places: Int, ownerPlaces: Int? = nil, ownerLimit: Int, limit: Int) {
     self.places = places
     self.ownerPlaces = ownerPlaces ?? places
     self.ownerLimit = ownerLimit
@@ -32,7 +32,7 @@ final class FairQueue: Sendable {
   }
 
   /// Runs `body` when it is the owner's turn. Throws `M_LIMIT_EXCEEDED` where too much waits, and what `body` throws.
-  func run<Value>(for owner: String, _ body: () async throws -> Value) async throws -> Value {
+  package func run<Value>(for owner: String, _ body: () async throws -> Value) async throws -> Value {
     try await enter(owner)
     defer { leave(owner) }
     try Task.checkCancellation()

@@ -1,11 +1,13 @@
 import Synchronization
 
 /// Lets one task at a time work on what a key names, in the order of asking. Waiting takes no thread.
-final class KeyedLock: Sendable {
+package final class KeyedLock: Sendable {
+
+  package init() {}
   /// The tasks that wait, by key; a key that is there is held.
   private let waiting = Mutex<[String: [UnsafeContinuation<Void, Never>]]>([:])
 
-  func withLock<Result>(_ key: String, _ body: () async throws -> Result) async rethrows -> Result {
+  package func withLock<Result>(_ key: String, _ body: () async throws -> Result) async rethrows -> Result {
     await acquire(key)
     defer { release(key) }
     return try await body()

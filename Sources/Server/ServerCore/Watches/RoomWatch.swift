@@ -2,16 +2,16 @@ import MatrixModel
 import Synchronization
 
 /// What syncs need to know of a room without looking at it: how new its newest news is, and whom to wake.
-final class RoomWatch: Sendable {
-  let room: RoomNumber
+package final class RoomWatch: Sendable {
+  package let room: RoomNumber
   /// Of the newest event or receipt; news may turn out to be none, but none is missed.
-  let position: Atomic<Int64>
+  package let position: Atomic<Int64>
   /// Of the newest event alone: by it rooms are in order.
-  let newestEvent = Atomic<Int64>(0)
+  package let newestEvent = Atomic<Int64>(0)
   /// Of the newest change of who is typing, by the typing counter.
-  let typing = Atomic<Int64>(0)
+  package let typing = Atomic<Int64>(0)
   /// Whether the positions count what was published before the watch was made; a reader of the rows raises them.
-  let isComplete = Atomic<Bool>(false)
+  package let isComplete = Atomic<Bool>(false)
   /// The joined users who sync.
   private let watchers = Mutex<[UserWatch]>([])
 

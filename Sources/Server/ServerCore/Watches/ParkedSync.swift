@@ -3,7 +3,9 @@ import Synchronization
 /// One request that waits: a continuation that is resumed once, by news, by time or because its client went away.
 ///
 /// About 100 bytes, the continuation's task not counted.
-final class ParkedSync: Sendable {
+package final class ParkedSync: Sendable {
+
+  package init() {}
   private enum State {
     case open
     case parked(UnsafeContinuation<Void, Never>)
@@ -12,7 +14,7 @@ final class ParkedSync: Sendable {
 
   private let state = Mutex(State.open)
 
-  func park(_ continuation: UnsafeContinuation<Void, Never>) {
+  package func park(_ continuation: UnsafeContinuation<Void, Never>) {
     let isFinished = state.withLock { state in
       if case .finished = state { return true }
       state = .parked(continuation)
@@ -22,7 +24,7 @@ final class ParkedSync: Sendable {
   }
 
   /// Resumes the request on its own executor. Later calls do nothing.
-  func finish() {
+  package func finish() {
     let parked = state.withLock { state -> UnsafeContinuation<Void, Never>? in
       defer { state = .finished }
       if case .parked(let continuation) = state { return continuation }

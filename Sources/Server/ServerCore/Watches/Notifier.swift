@@ -78,10 +78,10 @@ package final class Notifier: Sendable {
   }
 
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
-  func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
+  package func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
 
   /// Tells that the presence of `users` has changed to whoever syncs in `rooms`, and to themselves; each is woken once.
-  func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
+  package func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
     var watches: [ObjectIdentifier: UserWatch] = [:]
     for user in users { if let watch = watch(of: user) { watches[ObjectIdentifier(watch)] = watch } }
     for room in rooms {
@@ -91,7 +91,7 @@ package final class Notifier: Sendable {
     for watch in watches.values { watch.wake() }
   }
 
-  func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
+  package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
 
   // MARK: Watching
 
@@ -103,7 +103,7 @@ package final class Notifier: Sendable {
   ///
   /// Whoever finds it incomplete reads the user's rooms after this call and adds them: what is published from now on
   /// reaches the watch.
-  func watch(of user: UserID, position: @autoclosure () -> Int64) -> UserWatch {
+  package func watch(of user: UserID, position: @autoclosure () -> Int64) -> UserWatch {
     let now = EventLoop.nowNanoseconds
     let (watch, idle) = shard(of: user).state.withLock { state -> (UserWatch, [UserWatch]) in
       if let watch = state.users[user] { return (watch, []) }
@@ -118,7 +118,7 @@ package final class Notifier: Sendable {
   }
 
   /// The room's watch; a new one starts at `position`, and a reader raises it to what the rows say.
-  func roomWatch(_ room: RoomNumber, position: Int64) -> RoomWatch {
+  package func roomWatch(_ room: RoomNumber, position: Int64) -> RoomWatch {
     shard(of: room).state.withLock { state in
       if let watch = state.rooms[room] { return watch }
       let watch = RoomWatch(room: room, position: position)
@@ -154,7 +154,7 @@ package final class Notifier: Sendable {
   /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
   /// Throws `CancellationError`.
   @inline(never)
-  nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
+  package nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
     let request = ParkedSync()
     watch.park(request)
     let timer = (EventLoop.current ?? Self.sharedLoop)?.schedule(atNanoseconds: deadline) { request.finish() }
@@ -171,10 +171,10 @@ package final class Notifier: Sendable {
   }
 
   /// The loop for timers of the calling thread.
-  static var loop: EventLoop? { EventLoop.current ?? sharedLoop }
+  package static var loop: EventLoop? { EventLoop.current ?? sharedLoop }
 }
 
 extension Atomic<Int64> {
   /// Never lowers the value.
-  func raise(to value: Int64) { _ = max(value, ordering: .sequentiallyConsistent) }
+  package func raise(to value: Int64) { _ = max(value, ordering: .sequentiallyConsistent) }
 }

@@ -5,9 +5,9 @@ import Synchronization
 /// One user who syncs: what may be new for them, which rooms they are in, and their parked requests.
 ///
 /// It is forgotten when the user has not synced for a while; the next sync makes it again.
-final class UserWatch: Sendable {
+package final class UserWatch: Sendable {
   /// What the module that answers syncs keeps of the user.
-  typealias Memory = AnyObject & Sendable
+  package typealias Memory = AnyObject & Sendable
 
   private struct State {
     var rooms: [RoomNumber: RoomWatch] = [:]
@@ -17,13 +17,13 @@ final class UserWatch: Sendable {
 
   let userID: UserID
   /// The newest news for this user that is not a joined room's: account data, messages to devices, keys, memberships.
-  let position: Atomic<Int64>
+  package let position: Atomic<Int64>
   /// The newest change of the presence of somebody they know, by the counter of what lives in memory.
   let presence = Atomic<Int64>(0)
   /// Monotonic nanoseconds of the last sync.
   let usedAt = Atomic<UInt64>(0)
   /// Whether the user's rooms have been added; before that, having no news means nothing.
-  let isComplete = Atomic<Bool>(false)
+  package let isComplete = Atomic<Bool>(false)
   private let parkedCount = Atomic<Int>(0)
   private let state = Mutex(State())
 
@@ -35,14 +35,14 @@ final class UserWatch: Sendable {
   // MARK: News
 
   /// Whether anything after `seen` may concern the user. O(joined rooms), a few nanoseconds each; reads no table.
-  func hasNews(after seen: SyncPosition) -> Bool {
+  package func hasNews(after seen: SyncPosition) -> Bool {
     if position.load(ordering: .sequentiallyConsistent) > seen.position { return true }
     if presence.load(ordering: .sequentiallyConsistent) > seen.typing { return true }
     return state.withLock { state in state.rooms.values.contains { $0.hasNews(after: seen) } }
   }
 
   /// The joined rooms that may have something after `seen`.
-  func rooms(withNewsAfter seen: SyncPosition) -> [RoomNumber] {
+  package func rooms(withNewsAfter seen: SyncPosition) -> [RoomNumber] {
     state.withLock { state in
       var rooms: [RoomNumber] = []
       for (number, room) in state.rooms where room.hasNews(after: seen) { rooms.append(number) }
@@ -51,7 +51,7 @@ final class UserWatch: Sendable {
   }
 
   /// The joined rooms with an event after a position.
-  func rooms(withEventsAfter position: Int64) -> [RoomNumber] {
+  package func rooms(withEventsAfter position: Int64) -> [RoomNumber] {
     state.withLock { state in
       var rooms: [RoomNumber] = []
       for (number, room) in state.rooms where room.newestEvent.load(ordering: .sequentiallyConsistent) > position {
@@ -61,7 +61,7 @@ final class UserWatch: Sendable {
     }
   }
 
-  func add(_ room: RoomWatch) {
+  package func add(_ room: RoomWatch) {
     state.withLock { $0.rooms[room.room] = room }
     room.add(self)
   }
@@ -102,7 +102,7 @@ final class UserWatch: Sendable {
   // MARK: Memory
 
   /// What is kept of the user as long as they are watched, made when it is asked for first.
-  func memory(_ make: () -> any Memory) -> any Memory {
+  package func memory(_ make: () -> any Memory) -> any Memory {
     state.withLock { state in
       if let known = state.memory { return known }
       let new = make()

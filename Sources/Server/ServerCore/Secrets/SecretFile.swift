@@ -1,11 +1,11 @@
 import Glibc
 
 /// A small file in the data folder that only its owner may read: what the server must have in clear and the database shall not have.
-enum SecretFile {
+package enum SecretFile {
   private static let bytesLimit = 512
 
   /// nil where there is none. Throws `SecretFileError`.
-  static func read(_ path: String) throws(SecretFileError) -> [UInt8]? {
+  package static func read(_ path: String) throws(SecretFileError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -19,7 +19,7 @@ enum SecretFile {
   }
 
   /// Whole or not at all: written beside and renamed, synced before. Throws `SecretFileError`.
-  static func write(_ bytes: [UInt8], to path: String) throws(SecretFileError) {
+  package static func write(_ bytes: [UInt8], to path: String) throws(SecretFileError) {
     let beside = path + ".new"
     let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SecretFileError(path: path, reason: String(cString: strerror(errno))) }
@@ -36,6 +36,11 @@ enum SecretFile {
 package struct SecretFileError: Error, CustomStringConvertible {
   let path: String
   let reason: String
+
+  package init(path: String, reason: String) {
+    self.path = path
+    self.reason = reason
+  }
 
   package var description: String { "the secret in \(path): \(reason)" }
 }
