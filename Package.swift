@@ -85,15 +85,21 @@ let package = Package(
       "ServerCore", in: "Server",
       uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto"]),
     module(
+      "ServerMedia", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "CCrypto", "CLinux", "CXML2"
+      ]),
+    module(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "CCrypto", "CLinux", "CPCRE2", "CSodium", "CXML2"
+        "ServerMedia", "CCrypto", "CPCRE2", "CSodium"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "Homeserver"
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
+        "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -120,7 +126,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "Homeserver", "HomeserverAPI",
+        "ServerMedia", "Homeserver", "HomeserverAPI",
         "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
@@ -144,8 +150,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "Homeserver", "MediaRouter", "Recording",
-        "CCrypto"
+        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "ServerMedia", "Homeserver", "MediaRouter",
+        "Recording", "CCrypto"
       ],
       without: ["Corpus"]),
     program(
@@ -196,13 +202,14 @@ let package = Package(
     tests(
       of: "Homeserver",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "CSodium"
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
+        "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "Homeserver", "OutboundTesting", "CCrypto"
+        "ServerCore", "ServerMedia", "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),

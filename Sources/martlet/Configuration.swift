@@ -4,6 +4,7 @@ import Homeserver
 import HomeserverAPI
 import MatrixModel
 import Outbound
+import ServerMedia
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.

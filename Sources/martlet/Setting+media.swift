@@ -1,4 +1,4 @@
-import Homeserver
+import ServerMedia
 import Telemetry
 
 extension Setting {

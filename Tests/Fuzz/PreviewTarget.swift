@@ -1,4 +1,4 @@
-import Homeserver
+import ServerMedia
 
 /// Feeds arbitrary bytes to what reads pages for previews.
 func fuzzPreview(_ bytes: UnsafeRawBufferPointer) {

@@ -9,6 +9,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerMedia
 
 /// GIFs of a provider that a real server on the loopback plays. It counts as public for the time of a test, unless told.
 @Suite struct GifTests {

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerMedia
 
 /// What administrators do with content.
 @Suite struct MediaModerationTests {

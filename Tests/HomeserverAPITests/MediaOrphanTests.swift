@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerMedia
 
 /// Files that a crash has left between their move into place and the commit of their row.
 @Suite struct MediaOrphanTests {

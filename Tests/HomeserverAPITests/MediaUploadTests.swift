@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerMedia
 
 /// Media IDs that are given out before their content comes, and who may fill them.
 @Suite struct MediaUploadTests {

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Homeserver
+@testable import ServerMedia
 
 /// Previews of pages that a real server on the loopback has. It counts as public for the time of a test, unless told.
 @Suite struct PreviewTests {

@@ -4,7 +4,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerMedia
 
 /// Content that comes in parts, and goes on where a connection was lost. Capability `martlet.resumable`.
 @Suite struct ResumableUploadTests {

@@ -4,6 +4,7 @@ import MatrixModel
 import Outbound
 import RoomRules
 import ServerCore
+import ServerMedia
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.

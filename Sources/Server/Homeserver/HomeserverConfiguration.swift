@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Outbound
 import ServerCore
+import ServerMedia
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.
 package struct HomeserverConfiguration: Sendable {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Homeserver
+@testable import ServerMedia
 
 /// Pages of strangers: what is read of them, and how much is looked at.
 @Suite struct HTMLPageTests {

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerMedia
 
 extension MediaModeration {
   /// What a list of one user's media is in the order of.

@@ -1,4 +1,5 @@
 import Database
+import ServerMedia
 
 /// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the
 /// first release there is one migration, afterwards each change is a new one.

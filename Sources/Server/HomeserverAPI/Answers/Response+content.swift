@@ -1,8 +1,8 @@
 import EventLoop
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerMedia
 
 extension Response {
   /// Content so that a browser neither runs it nor takes it for something else.

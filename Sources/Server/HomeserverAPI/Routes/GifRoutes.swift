@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerMedia
 
 /// Ours: moving pictures to look for and to send, where the operator has named who has them.
 extension Routes {

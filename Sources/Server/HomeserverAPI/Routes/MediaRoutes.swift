@@ -1,8 +1,8 @@
 import EventLoop
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerMedia
 
 /// The content repository. Downloads need an access token (v1.11); the deprecated ones without serve what came before
 /// they were frozen.

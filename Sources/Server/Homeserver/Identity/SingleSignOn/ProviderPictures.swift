@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import Outbound
+import ServerMedia
 import Telemetry
 
 /// Brings a person's picture from the provider, once, when the account is made.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Outbound
 import ServerCore
+import ServerMedia
 import Telemetry
 
 /// Logging in with an account at an OpenID provider.

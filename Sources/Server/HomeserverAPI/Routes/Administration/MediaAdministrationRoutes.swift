@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerMedia
 
 /// What users uploaded: listed, withdrawn, deleted.
 extension Routes {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerMedia
 
 /// The server itself: its version, its figures, what its administrators did.
 extension Routes {
