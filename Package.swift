@@ -90,16 +90,22 @@ let package = Package(
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "CCrypto", "CLinux", "CXML2"
       ]),
     module(
+      "ServerAccounts", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
+        "CCrypto", "CSodium"
+      ]),
+    module(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerMedia", "CCrypto", "CPCRE2", "CSodium"
+        "ServerMedia", "ServerAccounts", "CCrypto", "CPCRE2"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
-        "Homeserver"
+        "ServerAccounts", "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -108,7 +114,7 @@ let package = Package(
       "CallServer", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "Homeserver", "HomeserverAPI", "MediaRouter",
+        "ServerCore", "ServerAccounts", "Homeserver", "HomeserverAPI", "MediaRouter",
         "Recording", "CLinux"
       ]),
 
@@ -126,7 +132,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "ServerMedia", "Homeserver", "HomeserverAPI",
+        "ServerMedia", "ServerAccounts", "Homeserver", "HomeserverAPI",
         "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
@@ -150,8 +156,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "ServerMedia", "Homeserver", "MediaRouter",
-        "Recording", "CCrypto"
+        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "ServerMedia", "ServerAccounts",
+        "MediaRouter", "Recording", "CCrypto"
       ],
       without: ["Corpus"]),
     program(
@@ -203,13 +209,13 @@ let package = Package(
       of: "Homeserver",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "CSodium"
+        "ServerAccounts", "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "Homeserver", "OutboundTesting", "CCrypto"
+        "ServerCore", "ServerMedia", "ServerAccounts", "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),
@@ -218,7 +224,7 @@ let package = Package(
       of: "CallServer",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
+        "ServerAccounts", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
     tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
@@ -227,7 +233,7 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "Homeserver",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "Homeserver",
         "MediaRouter", "MatrixClient", "TLSTesting"
       ]),
     // Both ends of a session's socket; no file of it imports both.

@@ -1,5 +1,5 @@
-import Homeserver
 import JSON
+import ServerAccounts
 
 extension Configuration.JWT {
   /// What the domain needs of these settings; nil where there is no such login. Throws `failed` for a key that is of no use.

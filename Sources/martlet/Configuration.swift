@@ -4,6 +4,7 @@ import Homeserver
 import HomeserverAPI
 import MatrixModel
 import Outbound
+import ServerAccounts
 import ServerMedia
 import Telemetry
 

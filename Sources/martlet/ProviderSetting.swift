@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// A setting of one provider of single sign-on, `single_sign_on.<id>.<name>`: of the file only, because the IDs are the

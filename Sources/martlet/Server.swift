@@ -7,6 +7,7 @@ import HomeserverAPI
 import JSON
 import MatrixModel
 import MediaRouter
+import ServerAccounts
 import Synchronization
 import Telemetry
 

@@ -1,7 +1,7 @@
 import Addresses
 import HTTPServer
-import Homeserver
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 extension Setting {

@@ -1,6 +1,6 @@
 import Addresses
-import Homeserver
 import Outbound
+import ServerAccounts
 import Telemetry
 
 extension Setting {

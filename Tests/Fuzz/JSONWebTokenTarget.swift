@@ -1,8 +1,8 @@
 import CCrypto
-import Homeserver
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
 
 /// Any bytes as a token, as the claims of a token that is signed rightly, as a key in PEM and as a JWK: nothing traps, and no
 /// bytes pass for a token of a secret they do not know.

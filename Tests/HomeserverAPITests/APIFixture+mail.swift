@@ -3,6 +3,7 @@ import OutboundTesting
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 
 extension APIFixture {
   /// Runs a test of an open homeserver at `https://matrix.example.org` with a mail server beside it, which trusts the client at

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 @testable import ServerCore
 
 /// A whole homeserver on a database in a folder of its own, asked through its router without a socket. Its clock stands

@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Synchronization
 import Testing
 

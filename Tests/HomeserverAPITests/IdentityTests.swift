@@ -2,8 +2,8 @@ import JSON
 import OutboundTesting
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 
 @Suite struct IdentityTests {
   private func request(

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct JSONWebTokenLoginTests {
   private static let signer = TokenSigner(.edDSA)

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct JSONWebTokenTests {
   private static let now: Int64 = 1_700_000_000

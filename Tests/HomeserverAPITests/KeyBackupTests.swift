@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 
 @Suite struct KeyBackupTests {
   private static let algorithm = "m.megolm_backup.v1.curve25519-aes-sha2"

@@ -1,7 +1,7 @@
-import Homeserver
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
 import Testing
 
 @Suite struct KeyTests {

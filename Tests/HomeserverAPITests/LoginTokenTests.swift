@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Testing
 
 @Suite struct LoginTokenTests {

@@ -2,7 +2,7 @@ import OutboundTesting
 import RoomRules
 import Synchronization
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 /// A provider that gives one code for one person, whatever the person is asked: the wire of OpenID Connect, made by hand so that
 /// a test can bend each part of it.

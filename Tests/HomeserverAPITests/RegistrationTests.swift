@@ -2,6 +2,7 @@ import CCrypto
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Testing
 
 @Suite struct RegistrationTests {

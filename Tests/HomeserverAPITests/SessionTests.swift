@@ -1,5 +1,5 @@
-import Homeserver
 import JSON
+import ServerAccounts
 import Testing
 
 @Suite struct SessionTests {

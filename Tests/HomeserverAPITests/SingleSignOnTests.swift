@@ -5,8 +5,8 @@ import Outbound
 import Telemetry
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 
 @Suite struct SingleSignOnTests {
   private static let trusted = "https://app.example.com/#/home"

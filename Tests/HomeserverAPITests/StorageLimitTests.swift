@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Testing
 
 /// What one user can make the server keep.

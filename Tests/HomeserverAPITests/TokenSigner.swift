@@ -1,7 +1,7 @@
 import CCrypto
 import RoomRules
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 /// Makes tokens as an issuer does, and as an attacker would. Its key lives as long as it does.
 final class TokenSigner: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import HTTPServer
-import Homeserver
+import ServerAccounts
 import Testing
 
 @testable import martlet

@@ -4,6 +4,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import MediaRouter
+import ServerAccounts
 import ServerCore
 import Telemetry
 

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Outbound
 import RoomRules
+import ServerAccounts
 import ServerCore
 import ServerMedia
 import Telemetry

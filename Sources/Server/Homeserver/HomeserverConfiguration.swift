@@ -3,6 +3,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerAccounts
 import ServerCore
 import ServerMedia
 

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 
 /// The users and aliases of this server, with those that application services make on demand.
 struct LocalDirectory: RoomDirectory {

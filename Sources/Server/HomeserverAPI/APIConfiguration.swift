@@ -1,4 +1,4 @@
-import Homeserver
+import ServerAccounts
 
 /// What an operator decides about the HTTP side.
 package struct APIConfiguration: Sendable {

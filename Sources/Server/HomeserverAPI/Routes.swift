@@ -1,6 +1,7 @@
 import HTTPServer
 import Homeserver
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// Turns `Endpoint` descriptions into routes: authentication, rate limits and errors are the same for all of them.

@@ -6,6 +6,7 @@ import Homeserver
 import HomeserverAPI
 import JSON
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// The administration of one data folder: through the server that uses it, or without one by opening it.

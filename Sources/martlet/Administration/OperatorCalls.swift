@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Asks the server's own router, in this process and as the operator.
 struct OperatorCalls: Sendable {

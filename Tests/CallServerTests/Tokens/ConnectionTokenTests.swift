@@ -4,7 +4,7 @@ import RoomRules
 import Testing
 
 @testable import CallServer
-@testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 @Suite struct ConnectionTokenTests {

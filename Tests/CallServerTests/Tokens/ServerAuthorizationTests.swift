@@ -3,7 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import CallServer
-@testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct ServerAuthorizationTests {
   private let fixture: ProjectFixture

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 
 @Suite struct AdministrationAccessTests {
   private static let calls: [(HTTPMethod, String)] = [

@@ -4,6 +4,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct AppServiceIdentityTests {
   @Test func `a service is its sender, or who of its users it says`() async throws {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Testing
 
 @testable import HomeserverAPI

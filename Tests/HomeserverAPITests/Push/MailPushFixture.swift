@@ -7,6 +7,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerAccounts
 @testable import ServerCore
 
 /// Two users in a room, one with a pusher to an e-mail address, and a mail server.

@@ -2,7 +2,7 @@ import JSON
 import Synchronization
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 @Suite struct InteractiveAuthenticationTests {

@@ -2,7 +2,7 @@ import CSodium
 import Telemetry
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct PasswordsTests {
   private static func withPasswords(_ body: (Passwords) async throws -> Void) async throws {

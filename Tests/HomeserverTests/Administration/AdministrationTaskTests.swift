@@ -6,6 +6,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 /// Whole servers one after the other on one folder, as restarts make them.

@@ -3,7 +3,7 @@ import Outbound
 import Synchronization
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 @Suite struct SharedPlacesTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct WebOriginTests {
   @Test(

@@ -3,6 +3,7 @@ import RoomRules
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 
 /// RFC 8292.
 @Suite struct VAPIDKeyTests {

@@ -6,6 +6,7 @@ import RoomRules
 import Synchronization
 
 @testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 /// A rooms chapter on a real database in a folder of its own, with users that exist by decree and a clock that is set.

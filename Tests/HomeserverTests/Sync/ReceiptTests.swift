@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct ReceiptTests {
   private let ann = RoomsFixture.user("ann"), bob = RoomsFixture.user("bob")

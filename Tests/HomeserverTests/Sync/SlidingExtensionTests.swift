@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerAccounts
 
 @Suite struct SlidingExtensionTests {
   private func body(_ extensions: String, lists: Bool = true) -> String {

@@ -4,6 +4,7 @@ import MatrixModel
 import Synchronization
 
 @testable import Homeserver
+@testable import ServerAccounts
 @testable import ServerCore
 
 /// Rooms and everything a sync reads, on a real database. Users exist by decree; devices are rows that `device(_:_:)` makes.

@@ -1,5 +1,5 @@
-import Homeserver
 import MatrixModel
+import ServerAccounts
 
 /// Who is in a room's call is in the room, signed in and not suspended, and moderates while they may remove others; also when a token is older than that.
 extension CallServer {

@@ -1,8 +1,8 @@
 import Database
-import Homeserver
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
 import ServerCore
 
 /// Which sessions there are. Those of applications end when nobody has asked for them for `CallLimits.sessionDisuseMilliseconds`.

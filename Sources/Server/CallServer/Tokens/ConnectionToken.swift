@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Leave to be in a session, as an application's server signed it.

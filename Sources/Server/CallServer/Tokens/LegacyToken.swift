@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import RoomRules
+import ServerAccounts
 import ServerCore
 
 /// Tokens of old server SDKs: `T1==` and the Base64 of `partner_id=KEY&sig=HMAC:FORM`, where the HMAC is the hexadecimal HMAC-SHA1 of the form

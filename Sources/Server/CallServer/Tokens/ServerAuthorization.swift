@@ -1,5 +1,5 @@
-import Homeserver
 import JSON
+import ServerAccounts
 
 /// An application's server, as the token in `X-OPENTOK-AUTH` of its request proves it.
 package struct ServerAuthorization: Sendable, Equatable {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
 
 /// The user in whose name the server speaks. Its account is made with the first notice.
 package struct ServerNoticeConfiguration: Sendable {

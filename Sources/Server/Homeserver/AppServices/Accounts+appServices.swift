@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension Accounts {
   /// Makes an account for an application service, asking nobody. Spec: Application Service API, "Server admin style permissions".

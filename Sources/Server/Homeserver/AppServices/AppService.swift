@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// A registered application service with its namespaces ready to be asked.
 package final class AppService: Sendable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// The sessions of application services: who they act as is decided by each request.
 ///

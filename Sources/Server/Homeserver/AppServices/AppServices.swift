@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// The application services of this server and what they have reserved.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 
 extension Accounts {
   /// Who sends an event that waited, as their account is now.

@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 extension DelayedEvents {

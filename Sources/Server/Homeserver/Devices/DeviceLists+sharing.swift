@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Who comes into view and goes out of it: the same stream as seen by one user.

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Finds users by name. As the operator decides, everyone with an account here is found, or those whom the asking user shares

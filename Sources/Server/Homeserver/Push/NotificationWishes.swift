@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What accounts want beyond their push rules. Extensions: `martlet.snooze`, `martlet.quiet_hours`, `martlet.reaction_notifications`.
 ///

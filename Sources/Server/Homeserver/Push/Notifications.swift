@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// What a user was notified of, or would have been had they a pusher: found in the events when asked for.

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerAccounts
 import ServerCore
 import Telemetry
 

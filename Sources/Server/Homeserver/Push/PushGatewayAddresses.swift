@@ -1,6 +1,7 @@
 import Addresses
 import JSON
 import Outbound
+import ServerAccounts
 
 /// Where notifications may be pushed to.
 ///

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerAccounts
 
 /// Pushers go with the devices that set them, with their e-mail addresses, and with the account.
 extension Pushers: AccountObserver {

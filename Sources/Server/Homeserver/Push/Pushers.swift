@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// The pushers of users: set, listed, and gone with their devices.

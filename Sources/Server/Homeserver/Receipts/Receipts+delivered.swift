@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension EventType {
   /// Account data: `send` is false for who lets nobody know what has reached their devices.

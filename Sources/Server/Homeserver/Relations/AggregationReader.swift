@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 
 /// Reads aggregations for the events of one answer: two look-ups into indexes for all of them, and one for each thing found.
 /// A room in which nothing relates to anything costs nothing.

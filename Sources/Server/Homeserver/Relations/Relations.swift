@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What events say of each other, for reading: children of an event, threads of a room, single events with what relates to them.
 ///

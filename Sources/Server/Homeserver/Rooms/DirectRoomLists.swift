@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// The lists of direct rooms that users have in their account data.
 package struct DirectRoomLists: RoomObserver {

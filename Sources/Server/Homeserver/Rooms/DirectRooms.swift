@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 package enum DirectRoomTables {
   package static let statements = [

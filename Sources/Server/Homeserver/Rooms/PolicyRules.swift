@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension EventType {
   /// Account data: `rooms` lists the IDs of the policy rooms that the user subscribes to.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 
 /// Answers questions of rooms about users and aliases.
 package protocol RoomDirectory: Sendable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What a user has set for a room, carried over to the room that replaces it: tags, the push rule, the place in `m.direct`.
 ///

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import RoomRules
+import ServerAccounts
 
 /// One room as one user may see it: which of its events, and its state as of when.
 ///

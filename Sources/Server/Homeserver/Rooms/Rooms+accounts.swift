@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 
 /// What becomes of rooms with an account.
 extension Rooms: AccountObserver {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension EventType {
   /// Account data: `default_action` is `block` for who wants no invitations. Spec: "Invite permission".

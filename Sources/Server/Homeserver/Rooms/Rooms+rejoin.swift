@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension EventType {
   /// State: `allow` is true where members who left by themselves may come back without an invitation.

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerAccounts
 import ServerCore
 
 /// The rooms of this server: commands that add events, and what is read of them.

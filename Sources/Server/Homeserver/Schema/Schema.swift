@@ -1,4 +1,5 @@
 import Database
+import ServerAccounts
 import ServerMedia
 
 /// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the

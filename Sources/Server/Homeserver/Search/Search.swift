@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Finds events by their text. Spec: Client-Server API, "Server Side Search".
 package final class Search: Sendable {

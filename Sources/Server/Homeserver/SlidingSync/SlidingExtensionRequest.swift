@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Which extensions a sliding sync asks for. Spec: MSC3885 (to_device), MSC3884 (e2ee), MSC3959 (account_data), MSC3960
 /// (receipts), MSC3961 (typing), MSC4360 (threads).

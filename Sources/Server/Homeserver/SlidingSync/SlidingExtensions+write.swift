@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 
 extension SlidingExtensions {
   /// Writes the `extensions` of an answer; those that were not asked for are left out.

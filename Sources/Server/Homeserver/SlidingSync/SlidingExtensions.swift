@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// What the extensions of one answer tell. Spec: the proposals at `SlidingExtensionRequest`.

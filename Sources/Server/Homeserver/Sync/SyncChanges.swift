@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Everything one answer tells, gathered from the streams.

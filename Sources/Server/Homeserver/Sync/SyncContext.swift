@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it.

@@ -2,6 +2,7 @@ import Database
 import EventLoop
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Answers `GET /sync`: looks for news in memory, parks where there is none, gathers the streams and writes the answer.

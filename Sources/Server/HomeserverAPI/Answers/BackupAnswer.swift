@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Many keys of a backup as JSON. What fits into one page is answered whole; more is read and sent page by page, so that a
 /// backup of any size takes little memory. Keys stored or deleted meanwhile may or may not be in it.

@@ -1,5 +1,6 @@
 import Homeserver
 import JSON
+import ServerAccounts
 
 /// What `/versions` and `/capabilities` say. Spec: Client-Server API, "API Versions", "Capabilities negotiation".
 enum Capabilities {

@@ -1,9 +1,9 @@
 import Database
 import EventLoop
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// Every error of the layers below as the standard error response: the one place where this is decided.

@@ -1,6 +1,6 @@
 import HTTPServer
-import Homeserver
 import MatrixModel
+import ServerAccounts
 
 /// A page for people whose browser was sent here: words and at most a few things to press. Nothing runs in it, nothing comes from
 /// elsewhere, nobody else may frame it.

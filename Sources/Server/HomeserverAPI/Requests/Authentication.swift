@@ -1,6 +1,7 @@
 import HTTPServer
 import Homeserver
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Finds the session that a request belongs to. Spec: Client-Server API, "Using access tokens".

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What the standard lets administrators do with accounts. Spec: Client-Server API, "Server Administration".
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Dehydrated devices. Source: MSC3814.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// E-mail addresses of accounts. There is no identity server here and no phone: what needs one is refused as documented.
 extension Routes {

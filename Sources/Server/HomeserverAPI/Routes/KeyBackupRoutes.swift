@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// The server-side backup of room keys.
 extension Routes {

@@ -2,6 +2,7 @@ import Database
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What `POST /keys/query` asks for and answers.
 struct KeyQuery: Sendable {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// End-to-end keys: upload, query, claim, and who changed theirs.

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Coming into rooms and going out of them.
 extension Routes {

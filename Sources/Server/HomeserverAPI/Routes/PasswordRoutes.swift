@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// What a user does with the account as a whole; each asks for the password again.

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Profiles and the user directory.
 extension Routes {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Making rooms and finding them by alias.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Single sign-on: what a browser meets on its way to a provider and back.
 extension Routes {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Simplified sliding sync and its companion. Spec: MSC4186, MSC4360.
 extension Routes {

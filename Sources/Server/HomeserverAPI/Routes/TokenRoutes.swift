@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Tokens that stand for others: to refresh with, to log in another client with, to show to third parties.
 extension Routes {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import Outbound
+import ServerAccounts
 
 /// Puts an `UnreadMail` into words, as text and as HTML.
 ///

@@ -1,5 +1,6 @@
 import JSON
 import RoomRules
+import ServerAccounts
 import ServerCore
 import Synchronization
 

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// What the user keeps on the server, of the account and by room.
 struct AccountDataStream {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// Whose devices the client has to look up again, and whose it may forget.
 ///

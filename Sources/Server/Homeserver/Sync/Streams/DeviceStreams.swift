@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerAccounts
 import ServerCore
 
 /// Messages to the device that asks. Spec: Client-Server API, "Send-to-Device messaging".

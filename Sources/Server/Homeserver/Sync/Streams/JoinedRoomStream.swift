@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerAccounts
 
 /// One room that the user is in: everything the answer says of it.
 struct JoinedRoom {

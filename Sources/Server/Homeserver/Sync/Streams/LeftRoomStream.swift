@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerAccounts
 
 /// One room that the user has left or was banned from.
 struct LeftRoom {

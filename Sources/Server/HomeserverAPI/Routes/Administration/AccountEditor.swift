@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Telemetry
 
 /// The account as one object that administrators get and put.
