@@ -96,16 +96,19 @@ let package = Package(
         "CCrypto", "CSodium"
       ]),
     module(
+      "ServerRooms", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts"]),
+    module(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerMedia", "ServerAccounts", "CCrypto", "CPCRE2"
+        "ServerMedia", "ServerAccounts", "ServerRooms", "CCrypto", "CPCRE2"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
-        "ServerAccounts", "Homeserver"
+        "ServerAccounts", "ServerRooms", "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -114,7 +117,7 @@ let package = Package(
       "CallServer", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerAccounts", "Homeserver", "HomeserverAPI", "MediaRouter",
+        "ServerCore", "ServerAccounts", "ServerRooms", "Homeserver", "HomeserverAPI", "MediaRouter",
         "Recording", "CLinux"
       ]),
 
@@ -132,14 +135,14 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "ServerMedia", "ServerAccounts", "Homeserver", "HomeserverAPI",
+        "ServerMedia", "ServerAccounts", "ServerRooms", "Homeserver", "HomeserverAPI",
         "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "Homeserver"
+        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "Homeserver"
       ]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
@@ -209,13 +212,13 @@ let package = Package(
       of: "Homeserver",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "ServerAccounts", "CSodium"
+        "ServerAccounts", "ServerRooms", "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "ServerAccounts", "Homeserver", "OutboundTesting", "CCrypto"
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),

@@ -3,6 +3,7 @@ import Glibc
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 import Telemetry
 
 /// Processor time of what relations and search add, at the level of the domain: a send with the indexing it causes, a page of

@@ -4,6 +4,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Telemetry
 
 /// Processor time of syncs at the level of the domain, HTTP left out: an incremental sync without news, the delivery of one

@@ -2,6 +2,7 @@ import Addresses
 import CallServer
 import Homeserver
 import HomeserverAPI
+import ServerRooms
 import Telemetry
 
 extension Configuration {

@@ -12,6 +12,7 @@ import Testing
 @testable import HomeserverAPI
 @testable import ServerAccounts
 @testable import ServerCore
+@testable import ServerRooms
 
 /// A whole homeserver on a database in a folder of its own, asked through its router without a socket. Its clock stands
 /// still until a test moves it; hashing a password is as cheap as libsodium lets it be.

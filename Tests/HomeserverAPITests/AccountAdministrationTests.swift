@@ -1,7 +1,7 @@
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 import Synchronization
 import Testing
 

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerRooms
 
 /// Up to where messages have reached the devices of members.
 @Suite struct DeliveredReceiptTests {

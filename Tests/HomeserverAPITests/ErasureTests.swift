@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct ErasureTests {
   private static func body(_ fixture: APIFixture, _ user: APIFixture.User, _ room: String, _ event: String) async throws

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerRooms
 
 /// How many members have read an event.
 @Suite struct ReadCountTests {

@@ -2,6 +2,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 import Testing
 
 /// What one user can make the server keep.

@@ -6,6 +6,7 @@ import MatrixModel
 import MediaRouter
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.

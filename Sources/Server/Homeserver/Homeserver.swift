@@ -6,6 +6,7 @@ import RoomRules
 import ServerAccounts
 import ServerCore
 import ServerMedia
+import ServerRooms
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.

@@ -6,6 +6,7 @@ import Outbound
 import ServerAccounts
 import ServerCore
 import ServerMedia
+import ServerRooms
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.
 package struct HomeserverConfiguration: Sendable {

@@ -4,6 +4,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct AppServiceTransactionTests {
   @Test func `a service hears of the rooms that its users are in, from the join to the leave`() async throws {

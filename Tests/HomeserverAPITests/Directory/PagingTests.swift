@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 import Testing
 
 @testable import HomeserverAPI

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerRooms
 
 @Suite struct PublicRoomsTests {
   /// Makes a published room with as many members beside its creator as `members`.

@@ -8,6 +8,7 @@ import Testing
 @testable import Homeserver
 @testable import ServerAccounts
 @testable import ServerCore
+@testable import ServerRooms
 
 /// Whole servers one after the other on one folder, as restarts make them.
 @Suite struct AdministrationTaskTests {

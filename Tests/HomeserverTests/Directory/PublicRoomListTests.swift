@@ -4,6 +4,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct PublicRoomListTests {
   private let fixture: RoomsFixture

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct RetentionTests {
   private static let hour: Int64 = 60 * 60 * 1_000

@@ -4,6 +4,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct TimestampTests {
   private static let start: Int64 = 1_700_000_000_000

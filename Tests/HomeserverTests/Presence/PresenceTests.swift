@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct PresenceTests {
   private func shown(_ answer: SyncAnswer, _ name: String) -> JSON? {

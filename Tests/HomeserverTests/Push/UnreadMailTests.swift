@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import ServerCore
+@testable import ServerRooms
 
 @Suite struct UnreadMailTests {
   @Test(arguments: [

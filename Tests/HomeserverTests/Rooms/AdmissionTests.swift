@@ -3,7 +3,7 @@ import MatrixModel
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 /// What decides about coming into a room besides the room's own rules.
 @Suite struct AdmissionTests {

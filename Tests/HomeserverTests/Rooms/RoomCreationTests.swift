@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct RoomCreationTests {
   private func list(_ count: Int, _ element: (Int) -> String) -> String {

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
+@testable import ServerRooms
 
 @Suite struct RoomMembersTests {
   private static func user(_ number: Int) -> UserID { UserID(trusted: ByteString("@u\(number):example.org")) }

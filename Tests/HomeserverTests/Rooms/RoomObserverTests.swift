@@ -3,7 +3,7 @@ import MatrixModel
 import Synchronization
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 /// The contract of those who follow rooms.
 @Suite struct RoomObserverTests {

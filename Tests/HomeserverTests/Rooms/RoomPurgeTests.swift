@@ -3,8 +3,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
+@testable import ServerRooms
 
 @Suite struct RoomPurgeTests {
   private let ann = RoomsFixture.actor("ann")

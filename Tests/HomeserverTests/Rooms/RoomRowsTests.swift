@@ -1,7 +1,7 @@
 import Database
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 /// A table that names rooms or events must say what becomes of its rows when those go. Whoever adds one decides it here.
 @Suite struct RoomRowsTests {

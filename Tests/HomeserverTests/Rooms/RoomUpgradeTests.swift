@@ -3,7 +3,7 @@ import MatrixModel
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct RoomUpgradeTests {
   private let ann = RoomsFixture.actor("ann")

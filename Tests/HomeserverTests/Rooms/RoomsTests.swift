@@ -3,7 +3,7 @@ import MatrixModel
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct RoomsTests {
   @Test(arguments: ["6", "7", "8", "9", "10", "11", "12"]) func `a room of each version takes members and messages`(

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerAccounts
+@testable import ServerRooms
 
 @Suite struct ReceiptTests {
   private let ann = RoomsFixture.user("ann"), bob = RoomsFixture.user("bob")

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import ServerCore
+@testable import ServerRooms
 
 /// Whatever restarts, the server or the client before it has stored its answer: nothing is lost and nothing comes twice.
 @Suite struct RestartPropertyTests {

@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 
 @testable import Homeserver
+@testable import ServerRooms
 
 /// A client of sliding sync: one connection of one device.
 final class SlidingClient {

@@ -3,6 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 @Suite struct SlidingSyncTests {
   // MARK: Lists

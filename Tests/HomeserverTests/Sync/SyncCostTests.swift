@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 /// Which syncs are charged like an initial one: what tells everything, and what tells much again.
 @Suite struct SyncCostTests {

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerRooms
 
 /// Where v3 sync draws the line between sections.
 @Suite struct SyncSectionTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import ServerCore
+@testable import ServerRooms
 
 @Suite struct SyncTests {
   @Test func `a first sync tells the room, the next only what is new, then nothing`() async throws {

@@ -4,6 +4,7 @@ import MatrixModel
 import Testing
 
 @testable import Homeserver
+@testable import ServerRooms
 
 /// Unread counts, carried on from sync to sync, are those that counting everything from the beginning gives.
 @Suite struct UnreadPropertyTests {

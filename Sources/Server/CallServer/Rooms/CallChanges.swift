@@ -1,7 +1,7 @@
 import Database
-import Homeserver
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// The changes of rooms and accounts that may take users out of calls, in the order of their commits.
 package final class CallChanges: RoomObserver, AccountObserver {

@@ -1,9 +1,9 @@
 import HTTPServer
-import Homeserver
 import HomeserverAPI
 import JSON
 import MatrixModel
 import RoomRules
+import ServerRooms
 
 /// Calls in rooms: ours, announced as `martlet.call`.
 extension Routes {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 extension RoomAdministration {
   package struct Page: Sendable {

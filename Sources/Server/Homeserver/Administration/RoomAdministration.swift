@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerRooms
 
 /// What administrators do with rooms and do not wait for.
 package final class RoomAdministration: Sendable {

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import RoomRules
 import ServerAccounts
+import ServerRooms
 
 /// The user in whose name the server speaks. Its account is made with the first notice.
 package struct ServerNoticeConfiguration: Sendable {

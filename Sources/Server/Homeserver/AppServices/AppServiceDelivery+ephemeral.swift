@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What a transaction tells besides events. Spec: Application Service API, "Pushing ephemeral data".
 extension AppServiceDelivery {

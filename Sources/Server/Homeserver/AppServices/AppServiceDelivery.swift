@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Outbound
 import ServerCore
+import ServerRooms
 import Synchronization
 import Telemetry
 

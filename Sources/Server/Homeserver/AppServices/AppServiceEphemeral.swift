@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Typing, receipts and presence that a service has not been told of yet: in memory, as they are gone with a restart for everyone.

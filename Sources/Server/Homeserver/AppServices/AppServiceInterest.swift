@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// What concerns one application service: which rooms, by whom is in them.
 ///

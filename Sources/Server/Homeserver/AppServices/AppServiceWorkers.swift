@@ -2,6 +2,7 @@ import Database
 import MatrixModel
 import Outbound
 import ServerCore
+import ServerRooms
 import Synchronization
 import Telemetry
 

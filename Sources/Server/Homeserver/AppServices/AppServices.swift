@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// The application services of this server and what they have reserved.
 ///

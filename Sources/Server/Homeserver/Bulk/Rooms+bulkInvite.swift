@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerRooms
 
 extension Rooms {
   /// What became of one of many invitations; no error where the user is invited now.

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 extension Accounts {
   /// Who sends an event that waited, as their account is now.

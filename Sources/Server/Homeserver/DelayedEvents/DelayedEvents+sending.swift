@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 extension DelayedEvents {
   /// Sends, cancels or restarts a delayed event. What is at its end as asked already is no error.

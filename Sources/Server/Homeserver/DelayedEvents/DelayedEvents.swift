@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 import Telemetry
 

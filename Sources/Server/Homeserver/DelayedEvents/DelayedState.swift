@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Cancels delayed state events when another user sets the same state.

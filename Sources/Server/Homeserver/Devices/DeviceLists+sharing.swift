@@ -2,6 +2,7 @@ import Database
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// Who comes into view and goes out of it: the same stream as seen by one user.
 extension DeviceLists {

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerRooms
 
 /// Keeps the lists of public rooms up to date with the rooms.
 package struct PublicRoomList: RoomObserver {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// The rows that lists of rooms are read from. They change in the commit of the event that changes them.
 package enum PublicRoomRows {

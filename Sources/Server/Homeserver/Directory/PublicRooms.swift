@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// The published rooms of this server. Spec: Client-Server API, "Published room directory".
 ///

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// What users report to the server's administrators. Spec: Client-Server API, "Reporting Content".
 ///

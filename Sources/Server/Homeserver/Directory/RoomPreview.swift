@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import RoomRules
 import ServerCore
+import ServerRooms
 
 /// What a room shows of itself in lists and to those who think of joining.
 ///

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// A place in a list of names as it was at one moment: what comes later does not move the pages.
 package struct PageToken: Sendable, Equatable {

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 extension Rooms {
   /// Rooms in an answer to `/mutual_rooms`.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerRooms
 
 extension Rooms {
   /// The visible event nearest to a time on one side of it: at or after it forward, at or before it backward.

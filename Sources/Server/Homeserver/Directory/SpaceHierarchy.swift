@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Pages over trees of spaces, and the summary of a single room. Spec: Client-Server API, "Spaces".

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// A walk down a tree of spaces: each room once, a space before its children, children in the order of the space.
 ///

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What a sync shall tell. Spec: Client-Server API, "Filtering" (`Filter`, `RoomFilter`).
 ///

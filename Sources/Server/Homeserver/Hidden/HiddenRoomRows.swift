@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Which rooms users have hidden until somebody writes there again.

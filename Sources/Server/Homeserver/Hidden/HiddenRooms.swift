@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// Rooms that a user does not want to see until the next message there: the room's account data `martlet.hidden` is
 /// `{"before":<milliseconds>}` as long, and `{}` after.

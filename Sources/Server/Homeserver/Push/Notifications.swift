@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// What a user was notified of, or would have been had they a pusher: found in the events when asked for.
 ///

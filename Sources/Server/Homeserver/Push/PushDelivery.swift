@@ -4,6 +4,7 @@ import MatrixModel
 import Outbound
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Telemetry
 
 /// Brings what waits in the queue to push gateways and push services: for each pusher one request at a time, in the order of the

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Holds new events against the push rules of who has pushers, and puts what notifies into their queue.

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What a push gateway, or a browser by Web Push, is told. Spec: Push Gateway API, `POST /_matrix/push/v1/notify`; MSC4174.
 struct PushNotification: Sendable {

@@ -1,5 +1,6 @@
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// What the worker that pushes is told: that there are new events, that users have read on, that pushers wait to be activated.

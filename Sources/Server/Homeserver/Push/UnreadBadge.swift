@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// The numbers that a push carries: of a user, over all rooms.
 ///

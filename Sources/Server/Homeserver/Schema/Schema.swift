@@ -1,6 +1,7 @@
 import Database
 import ServerAccounts
 import ServerMedia
+import ServerRooms
 
 /// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the
 /// first release there is one migration, afterwards each change is a new one.

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerRooms
 
 /// Walks the matches of a search in its order until enough are visible and pass the filter.
 struct MatchFinder {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// Finds events by their text. Spec: Client-Server API, "Server Side Search".
 package final class Search: Sendable {

@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerRooms
 
 /// Puts together what a search answers beside the events it found.
 struct SearchAnswer {

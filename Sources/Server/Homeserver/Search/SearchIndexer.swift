@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// Brings the full-text index up to the events of the room tables.
 ///

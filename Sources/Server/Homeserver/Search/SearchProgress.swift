@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerRooms
 import Synchronization
 
 /// Decides when events are indexed: many at once behind the sends, and the rest before a search.

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What one `POST /search` asks for. Spec: Client-Server API, "Server Side Search".
 package struct SearchRequest: Sendable {

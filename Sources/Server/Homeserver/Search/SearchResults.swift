@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// The answer to a search. Spec: `POST /search`, `Result Room Events`.
 package struct SearchResults: Sendable {

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Which state of a room a client wants to have. Spec: MSC4186, `required_state`; both its first form (pairs of type and state
 /// key, with `*`, `$ME` and `$LAZY`) and its last (an object of `include`, `exclude` and `lazy_members`).

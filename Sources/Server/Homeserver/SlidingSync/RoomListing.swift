@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// One room in a user's list, as much of it as filters and order need.
 final class ListedRoom: Sendable {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// One attempt to answer one sliding sync: what was asked, what the connection has been told, what to read from.
 struct SlidingContext {

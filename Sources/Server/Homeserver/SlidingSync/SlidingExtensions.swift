@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// What the extensions of one answer tell. Spec: the proposals at `SlidingExtensionRequest`.
 struct SlidingExtensions {

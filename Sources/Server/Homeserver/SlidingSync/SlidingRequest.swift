@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// What one sliding sync asks for. Spec: MSC4186, "Request Body"; both the form of its unstable path (`ranges`, pairs in
 /// `required_state`, `pos` and `timeout` in the query) and the last one are read.

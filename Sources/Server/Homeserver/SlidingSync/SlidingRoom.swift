@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// One room of a sliding sync's answer. Spec: MSC4186, `RoomResult`.
 struct SlidingRoom {

@@ -1,5 +1,6 @@
 import MatrixModel
 import RoomRules
+import ServerRooms
 
 /// Puts together what a connection has not been told of one room. Spec: MSC4186, "Room results".
 struct SlidingRoomStream {

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Answers simplified sliding sync: finds the rooms that lists and subscriptions mean, tells what the connection has not been

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Threads with news the client has not been shown otherwise. Spec: MSC4360.
 struct ThreadUpdates {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// What sync remembers of one device between its requests; losing it costs reads, never events.

@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerRooms
 
 extension Rooms {
   /// Whether an invitation is kept from a user by what they have set; those of the server's notices never are.

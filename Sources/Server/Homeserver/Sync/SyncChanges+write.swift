@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 extension SyncChanges {
   /// Writes the answer; sections with nothing in them are left out.

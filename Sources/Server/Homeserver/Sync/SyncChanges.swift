@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// Everything one answer tells, gathered from the streams.
 struct SyncChanges {

@@ -2,6 +2,7 @@ import Database
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it.
 struct SyncContext {

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// Answers `GET /sync`: looks for news in memory, parks where there is none, gathers the streams and writes the answer.
 ///

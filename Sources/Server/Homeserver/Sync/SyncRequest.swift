@@ -1,5 +1,6 @@
 import MatrixModel
 import ServerCore
+import ServerRooms
 
 /// What one `GET /sync` asks for. Spec: Client-Server API, "Syncing".
 package struct SyncRequest: Sendable {

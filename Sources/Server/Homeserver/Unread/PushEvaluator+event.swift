@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerRooms
 
 extension PushEvaluator {
   /// The evaluator of an event by what its room is now.

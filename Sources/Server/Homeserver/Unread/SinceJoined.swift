@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 extension Rooms {
   /// Messages that are counted at most.

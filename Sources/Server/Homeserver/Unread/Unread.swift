@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Synchronization
 
 /// Counts unread events when a sync answers, from the last counted position on.

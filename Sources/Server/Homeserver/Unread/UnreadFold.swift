@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// The counting of one user's unread events of one room, carried on from event to event.
 ///

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What a user has not read, all rooms taken together. Ours: `martlet.unread`.
 package struct UnreadTotal: Sendable {

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// Sending events, setting state, and reading single ones.
 extension Routes {

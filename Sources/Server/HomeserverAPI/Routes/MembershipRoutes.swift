@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// Coming into rooms and going out of them.
 extension Routes {

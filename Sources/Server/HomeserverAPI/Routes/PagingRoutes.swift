@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Ours: members and users in pages that keep to the moment of the first one. Capability `martlet.paging`.
 extension Routes {

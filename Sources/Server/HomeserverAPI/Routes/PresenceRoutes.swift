@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// How users are, and how many of a room are there.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// How far users have read.
 extension Routes {

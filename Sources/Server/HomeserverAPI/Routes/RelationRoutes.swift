@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// What relates to an event, and the threads of a room.
 extension Routes {

@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// Making rooms and finding them by alias.
 extension Routes {

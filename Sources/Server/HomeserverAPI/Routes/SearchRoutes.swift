@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Full text of rooms.
 extension Routes {

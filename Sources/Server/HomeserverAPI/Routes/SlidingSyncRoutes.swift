@@ -3,6 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// Simplified sliding sync and its companion. Spec: MSC4186, MSC4360.
 extension Routes {

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerRooms
 
 /// What is new.
 extension Routes {

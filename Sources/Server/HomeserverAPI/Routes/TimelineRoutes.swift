@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Reading rooms: history, surroundings of an event, state, members.
 extension Routes {

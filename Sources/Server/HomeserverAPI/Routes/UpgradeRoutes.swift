@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Replacing a room by one of another version.
 extension Routes {

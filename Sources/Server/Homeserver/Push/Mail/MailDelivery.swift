@@ -3,6 +3,7 @@ import MatrixModel
 import Outbound
 import ServerAccounts
 import ServerCore
+import ServerRooms
 import Telemetry
 
 /// Sends mails about what waits for e-mail pushers and is not read: for each pusher one mail at a time, each about all rooms of

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 extension RoomSnapshot {
   /// Characters of a room's or a person's name in a mail.

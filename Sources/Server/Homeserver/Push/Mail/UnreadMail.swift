@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What one mail tells: who wrote what in which rooms, in names and lines that are fit to be shown.
 struct UnreadMail: Sendable {

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// What the user keeps on the server, of the account and by room.
 struct AccountDataStream {

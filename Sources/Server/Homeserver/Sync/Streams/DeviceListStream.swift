@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// Whose devices the client has to look up again, and whose it may forget.
 ///

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Typing and receipts of one room, as ready events.
 struct EphemeralStream {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// One room that the user is in: everything the answer says of it.
 struct JoinedRoom {

@@ -1,5 +1,6 @@
 import MatrixModel
 import ServerAccounts
+import ServerRooms
 
 /// One room that the user has left or was banned from.
 struct LeftRoom {

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// How the people are with whom the user shares a room. Spec: Client-Server API, "Presence", `presence` of `GET /sync`.
 package struct PresenceStream {

@@ -1,5 +1,6 @@
 import MatrixModel
 import RoomRules
+import ServerRooms
 
 /// State of a room for one answer: all of it as of a place in the timeline, or what changed between two.
 struct RoomStateStream {

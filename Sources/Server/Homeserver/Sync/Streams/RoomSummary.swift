@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What names a room for who does not know all its members. Spec: `RoomSummary` of `GET /sync`.
 package struct RoomSummary {

@@ -1,4 +1,5 @@
 import MatrixModel
+import ServerRooms
 
 /// The newest visible events of a room in an interval, and whether there are more between them and its start.
 struct RoomTimeline {

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// A room the user is invited to or knocks at, as much of it as they may know. Spec: "Stripped state".
 struct StrippedRoom {

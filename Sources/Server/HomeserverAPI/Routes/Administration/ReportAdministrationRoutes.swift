@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// What users reported.
 extension Routes {

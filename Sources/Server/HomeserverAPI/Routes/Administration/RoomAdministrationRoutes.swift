@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Rooms, whatever their members may: listed, looked into, blocked, joined.
 extension Routes {

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerRooms
 
 /// Deleting rooms and histories: started here, carried out in the background.
 extension Routes {
