@@ -99,16 +99,22 @@ let package = Package(
       "ServerRooms", in: "Server",
       uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts"]),
     module(
+      "ServerDirectory", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms",
+        "CCrypto"
+      ]),
+    module(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "CCrypto", "CPCRE2"
+        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "CCrypto", "CPCRE2"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "Homeserver"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -117,7 +123,7 @@ let package = Package(
       "CallServer", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerAccounts", "ServerRooms", "Homeserver", "HomeserverAPI", "MediaRouter",
+        "ServerCore", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI", "MediaRouter",
         "Recording", "CLinux"
       ]),
 
@@ -135,14 +141,14 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "Homeserver", "HomeserverAPI",
+        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI",
         "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "Homeserver"
+        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "Homeserver"
       ]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
@@ -212,13 +218,14 @@ let package = Package(
       of: "Homeserver",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "CSodium"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "Homeserver", "OutboundTesting", "CCrypto"
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "OutboundTesting",
+        "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),

@@ -3,6 +3,7 @@ import Glibc
 import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 import ServerRooms
 import Telemetry
 

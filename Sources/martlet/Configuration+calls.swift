@@ -4,6 +4,7 @@ import EventLoop
 import HTTPServer
 import Homeserver
 import MediaRouter
+import ServerDirectory
 
 extension Configuration {
   /// Threads that media goes through: one processor is left for all else.

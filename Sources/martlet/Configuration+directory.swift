@@ -1,7 +1,7 @@
 import Addresses
 import CallServer
-import Homeserver
 import HomeserverAPI
+import ServerDirectory
 import ServerRooms
 import Telemetry
 

@@ -1,8 +1,8 @@
 import Addresses
 import HTTPServer
-import Homeserver
 import MediaRouter
 import ServerCore
+import ServerDirectory
 
 /// Our own TURN server, and how clients find it.
 struct OwnRelay: Sendable {

@@ -5,6 +5,7 @@ import HomeserverAPI
 import MatrixModel
 import Outbound
 import ServerAccounts
+import ServerDirectory
 import ServerMedia
 import Telemetry
 

@@ -8,6 +8,7 @@ import JSON
 import MatrixModel
 import MediaRouter
 import ServerAccounts
+import ServerDirectory
 import Synchronization
 import Telemetry
 

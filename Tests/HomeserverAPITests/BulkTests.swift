@@ -5,6 +5,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerDirectory
 
 /// Many users invited, many rooms left by one request.
 @Suite(.timeLimit(.minutes(2))) struct BulkTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import Homeserver
 @testable import HomeserverAPI
 @testable import ServerCore
+@testable import ServerDirectory
 
 /// Events that are sent later. Spec: MSC4140.
 @Suite(.timeLimit(.minutes(2))) struct DelayedEventTests {

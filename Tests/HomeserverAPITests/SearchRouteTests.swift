@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerDirectory
 
 /// Full text as clients search it.
 @Suite struct SearchRouteTests {

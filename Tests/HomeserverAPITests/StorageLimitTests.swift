@@ -2,6 +2,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerDirectory
 import ServerRooms
 import Testing
 

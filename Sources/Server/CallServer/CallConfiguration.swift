@@ -1,6 +1,6 @@
 import Addresses
-import Homeserver
 import MediaRouter
+import ServerDirectory
 
 /// What an operator decides about calls.
 package struct CallConfiguration: Sendable {

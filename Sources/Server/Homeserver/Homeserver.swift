@@ -5,6 +5,7 @@ import Outbound
 import RoomRules
 import ServerAccounts
 import ServerCore
+import ServerDirectory
 import ServerMedia
 import ServerRooms
 import Telemetry

@@ -5,6 +5,7 @@ import MatrixModel
 import Outbound
 import ServerAccounts
 import ServerCore
+import ServerDirectory
 import ServerMedia
 import ServerRooms
 

@@ -3,6 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerDirectory
 import Testing
 
 @testable import HomeserverAPI

@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 import Testing
 
 @testable import HomeserverAPI

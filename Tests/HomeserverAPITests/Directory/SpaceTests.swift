@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerDirectory
 
 @Suite struct SpaceTests {
   /// A space with rooms and spaces in it, made by `ann`.

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerDirectory
 @testable import ServerRooms
 
 @Suite struct TimestampTests {

@@ -3,7 +3,7 @@ import MatrixModel
 import Telemetry
 import Testing
 
-@testable import Homeserver
+@testable import ServerDirectory
 
 /// Delayed events are sent by themselves: a timer looks at the clock, which stands still until a test moves it.
 @Suite(.timeLimit(.minutes(1))) struct DelayedEventTimerTests {

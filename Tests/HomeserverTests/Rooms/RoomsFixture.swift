@@ -8,6 +8,7 @@ import Synchronization
 @testable import Homeserver
 @testable import ServerAccounts
 @testable import ServerCore
+@testable import ServerDirectory
 @testable import ServerRooms
 
 /// A rooms chapter on a real database in a folder of its own, with users that exist by decree and a clock that is set.

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerDirectory
 
 @Suite struct HiddenRoomsTests {
   private func hidden(_ answer: SyncAnswer, _ room: RoomID) -> JSON? {

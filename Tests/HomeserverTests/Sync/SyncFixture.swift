@@ -6,6 +6,7 @@ import Synchronization
 @testable import Homeserver
 @testable import ServerAccounts
 @testable import ServerCore
+@testable import ServerDirectory
 @testable import ServerRooms
 
 /// Rooms and everything a sync reads, on a real database. Users exist by decree; devices are rows that `device(_:_:)` makes.

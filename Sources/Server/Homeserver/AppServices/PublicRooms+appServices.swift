@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ServerDirectory
 
 extension PublicRooms {
   /// Lists a room under a network of an application service, or takes it back. A listed room's name is anyone's to read: the

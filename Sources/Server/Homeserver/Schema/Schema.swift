@@ -1,5 +1,6 @@
 import Database
 import ServerAccounts
+import ServerDirectory
 import ServerMedia
 import ServerRooms
 

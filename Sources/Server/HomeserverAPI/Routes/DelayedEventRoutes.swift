@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 
 /// Events that are sent later. Spec: MSC4140, its unstable paths.
 extension Routes {

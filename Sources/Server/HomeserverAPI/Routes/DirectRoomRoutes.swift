@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 import ServerRooms
 
 /// Ours: the one room of two users, coming back into rooms, inviting and leaving in bulk.

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 
 /// The list of public rooms, and people in common.
 extension Routes {

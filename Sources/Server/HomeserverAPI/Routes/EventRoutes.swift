@@ -1,9 +1,9 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerDirectory
 import ServerRooms
 
 /// Sending events, setting state, and reading single ones.

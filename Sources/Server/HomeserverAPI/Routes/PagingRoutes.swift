@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 import ServerRooms
 
 /// Ours: members and users in pages that keep to the moment of the first one. Capability `martlet.paging`.

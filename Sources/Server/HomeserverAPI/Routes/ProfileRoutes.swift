@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerDirectory
 
 /// Profiles and the user directory.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 
 /// Trees of spaces, summaries of rooms, events by time.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerDirectory
 import ServerRooms
 
 /// What users reported.
