@@ -105,16 +105,19 @@ let package = Package(
         "CCrypto"
       ]),
     module(
+      "ServerSync", in: "Server",
+      uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms"]),
+    module(
       "Homeserver", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "CCrypto", "CPCRE2"
+        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CCrypto", "CPCRE2"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -148,7 +151,8 @@ let package = Package(
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "Homeserver"
+        "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "ServerSync",
+        "Homeserver"
       ]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
@@ -218,14 +222,14 @@ let package = Package(
       of: "Homeserver",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "ServerDirectory", "CSodium"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "OutboundTesting",
-        "CCrypto"
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "Homeserver",
+        "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),

@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import ServerCore
 import ServerRooms
+import ServerSync
 import Telemetry
 
 /// Processor time of syncs at the level of the domain, HTTP left out: an incremental sync without news, the delivery of one

@@ -1,9 +1,9 @@
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
 import ServerDirectory
 import ServerRooms
+import ServerSync
 import Testing
 
 /// What one user can make the server keep.

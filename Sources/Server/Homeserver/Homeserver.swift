@@ -8,6 +8,7 @@ import ServerCore
 import ServerDirectory
 import ServerMedia
 import ServerRooms
+import ServerSync
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.

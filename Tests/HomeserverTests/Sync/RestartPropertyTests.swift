@@ -2,9 +2,9 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
 @testable import ServerRooms
+@testable import ServerSync
 
 /// Whatever restarts, the server or the client before it has stored its answer: nothing is lost and nothing comes twice.
 @Suite struct RestartPropertyTests {

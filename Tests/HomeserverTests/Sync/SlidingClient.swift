@@ -1,8 +1,8 @@
 import JSON
 import MatrixModel
 
-@testable import Homeserver
 @testable import ServerRooms
+@testable import ServerSync
 
 /// A client of sliding sync: one connection of one device.
 final class SlidingClient {

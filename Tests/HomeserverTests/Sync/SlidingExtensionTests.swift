@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerAccounts
+@testable import ServerSync
 
 @Suite struct SlidingExtensionTests {
   private func body(_ extensions: String, lists: Bool = true) -> String {

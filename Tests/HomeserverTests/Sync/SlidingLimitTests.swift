@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerSync
 
 /// What a sliding sync may ask for, on both sides of each limit, and that asking for the same again and again costs nothing.
 @Suite struct SlidingLimitTests {

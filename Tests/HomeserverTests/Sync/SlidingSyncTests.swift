@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerRooms
+@testable import ServerSync
 
 @Suite struct SlidingSyncTests {
   // MARK: Lists

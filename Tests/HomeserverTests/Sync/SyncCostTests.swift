@@ -3,8 +3,8 @@ import MatrixModel
 import Synchronization
 import Testing
 
-@testable import Homeserver
 @testable import ServerRooms
+@testable import ServerSync
 
 /// Which syncs are charged like an initial one: what tells everything, and what tells much again.
 @Suite struct SyncCostTests {

@@ -3,11 +3,11 @@ import JSON
 import MatrixModel
 import Synchronization
 
-@testable import Homeserver
 @testable import ServerAccounts
 @testable import ServerCore
 @testable import ServerDirectory
 @testable import ServerRooms
+@testable import ServerSync
 
 /// Rooms and everything a sync reads, on a real database. Users exist by decree; devices are rows that `device(_:_:)` makes.
 final class SyncFixture: Sendable {

@@ -2,9 +2,9 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
 @testable import ServerRooms
+@testable import ServerSync
 
 @Suite struct SyncTests {
   @Test func `a first sync tells the room, the next only what is new, then nothing`() async throws {

@@ -3,8 +3,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerRooms
+@testable import ServerSync
 
 /// Unread counts, carried on from sync to sync, are those that counting everything from the beginning gives.
 @Suite struct UnreadPropertyTests {

@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 import ServerCore
 import ServerRooms
+import ServerSync
 import Synchronization
 
 /// Typing, receipts and presence that a service has not been told of yet: in memory, as they are gone with a restart for everyone.

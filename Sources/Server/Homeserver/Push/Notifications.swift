@@ -4,6 +4,7 @@ import MatrixModel
 import ServerAccounts
 import ServerCore
 import ServerRooms
+import ServerSync
 
 /// What a user was notified of, or would have been had they a pusher: found in the events when asked for.
 ///

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import Outbound
+import ServerSync
 import Synchronization
 import Telemetry
 

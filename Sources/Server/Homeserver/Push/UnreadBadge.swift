@@ -2,6 +2,7 @@ import Database
 import MatrixModel
 import ServerCore
 import ServerRooms
+import ServerSync
 
 /// The numbers that a push carries: of a user, over all rooms.
 ///

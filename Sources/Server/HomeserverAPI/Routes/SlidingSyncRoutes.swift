@@ -1,9 +1,9 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
 import ServerRooms
+import ServerSync
 
 /// Simplified sliding sync and its companion. Spec: MSC4186, MSC4360.
 extension Routes {

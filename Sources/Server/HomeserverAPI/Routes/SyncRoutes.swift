@@ -1,10 +1,10 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
 import ServerCore
 import ServerRooms
+import ServerSync
 
 /// What is new.
 extension Routes {

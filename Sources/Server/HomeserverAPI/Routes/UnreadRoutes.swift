@@ -1,9 +1,9 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerDirectory
 import ServerRooms
+import ServerSync
 
 /// Ours: what is unread in all, what was said since one joined, marking rooms as read, hiding rooms until the next message.
 extension Routes {

@@ -4,6 +4,7 @@ import Outbound
 import ServerAccounts
 import ServerCore
 import ServerRooms
+import ServerSync
 import Telemetry
 
 /// Sends mails about what waits for e-mail pushers and is not read: for each pusher one mail at a time, each about all rooms of

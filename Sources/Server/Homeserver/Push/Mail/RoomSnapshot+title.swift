@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import ServerRooms
+import ServerSync
 
 extension RoomSnapshot {
   /// Characters of a room's or a person's name in a mail.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import ServerCore
 import ServerRooms
+import ServerSync
 
 /// Finds what of the notifications that wait a user has still not read.
 ///
