@@ -108,16 +108,22 @@ let package = Package(
       "ServerSync", in: "Server",
       uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms"]),
     module(
-      "Homeserver", in: "Server",
+      "ServerPush", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CCrypto", "CPCRE2"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CCrypto", "CPCRE2"
+      ]),
+    module(
+      "Homeserver", in: "Server",
+      uses: [
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "Outbound", "ServerCore", "ServerMedia",
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush"
       ]),
     module(
       "HomeserverAPI", in: "Server",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "Homeserver"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "Homeserver"
       ]),
 
     module("MediaRouter", in: "Server", uses: ["Addresses", "EventLoop", "CSSL", "CLinux"]),
@@ -144,7 +150,7 @@ let package = Package(
       "martlet", path: "Sources/martlet",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI",
+        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver", "HomeserverAPI",
         "MediaRouter", "CallServer", "MatrixClient", "CYAML"
       ]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
@@ -222,14 +228,14 @@ let package = Package(
       of: "Homeserver",
       uses: [
         "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "CSodium"
+        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "CSodium"
       ]),
     tests(
       of: "HomeserverAPI",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "Homeserver",
-        "OutboundTesting", "CCrypto"
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush",
+        "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),
@@ -247,7 +253,7 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "Homeserver",
+        "JSON", "MatrixModel", "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
         "MediaRouter", "MatrixClient", "TLSTesting"
       ]),
     // Both ends of a session's socket; no file of it imports both.

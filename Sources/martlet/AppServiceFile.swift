@@ -1,5 +1,5 @@
-import Homeserver
 import JSON
+import ServerPush
 
 /// The file that registers an application service. Members that this server does not know are passed over.
 ///

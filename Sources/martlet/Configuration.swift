@@ -7,6 +7,7 @@ import Outbound
 import ServerAccounts
 import ServerDirectory
 import ServerMedia
+import ServerPush
 import Telemetry
 
 /// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.

@@ -1,4 +1,4 @@
-import Homeserver
+import ServerPush
 
 extension Setting {
   /// Notifications, and the application services that the server works with.

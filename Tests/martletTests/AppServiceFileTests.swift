@@ -1,4 +1,4 @@
-import Homeserver
+import ServerPush
 import Testing
 
 @testable import martlet

@@ -7,6 +7,7 @@ import ServerAccounts
 import ServerCore
 import ServerDirectory
 import ServerMedia
+import ServerPush
 import ServerRooms
 import ServerSync
 import Telemetry

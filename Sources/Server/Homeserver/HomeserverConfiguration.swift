@@ -7,6 +7,7 @@ import ServerAccounts
 import ServerCore
 import ServerDirectory
 import ServerMedia
+import ServerPush
 import ServerRooms
 
 /// What an operator decides. The program fills it from file, environment and flags; the defaults here are the documented ones.

@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import ServerAccounts
+import ServerPush
 import ServerRooms
 
 /// The users and aliases of this server, with those that application services make on demand.

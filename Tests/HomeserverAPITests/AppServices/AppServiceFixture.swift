@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
+@testable import ServerPush
 
 /// A homeserver with one application service, whose other end is a server of ours.
 struct AppServiceFixture {

@@ -3,8 +3,8 @@ import MatrixModel
 import Telemetry
 import Testing
 
-@testable import Homeserver
 @testable import ServerAccounts
+@testable import ServerPush
 
 @Suite struct AppServiceIdentityTests {
   @Test func `a service is its sender, or who of its users it says`() async throws {

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
+@testable import ServerPush
 
 @Suite struct AppServiceQueryTests {
   @Test func `a ping goes there and back, with its errors`() async throws {

@@ -4,6 +4,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerPush
 @testable import ServerRooms
 
 @Suite struct AppServiceTransactionTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Homeserver
 @testable import HomeserverAPI
+@testable import ServerPush
 @testable import ServerRooms
 
 @Suite struct PublicRoomsTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import HomeserverAPI
 @testable import ServerAccounts
 @testable import ServerCore
+@testable import ServerPush
 
 /// Two users in a room, one with a pusher to an e-mail address, and a mail server.
 struct MailPushFixture {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Homeserver
 @testable import ServerCore
+@testable import ServerPush
 
 @Suite struct PushDeliveryTests {
   @Test func `a message is pushed with all that the gateway may show of it`() async throws {

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
+@testable import ServerPush
 
 /// Two users in a room, one with a pusher to a gateway of ours.
 struct PushFixture {

@@ -1,6 +1,6 @@
-import Homeserver
 import JSON
 import MatrixModel
+import ServerPush
 import Testing
 
 @Suite struct PusherTests {

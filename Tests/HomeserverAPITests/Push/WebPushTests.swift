@@ -6,6 +6,7 @@ import Telemetry
 import Testing
 
 @testable import Homeserver
+@testable import ServerPush
 
 /// Pushers of kind `webpush`: MSC4174. That a browser can read what is pushed is for Tests/EndToEnd/test_web_push.py.
 @Suite struct WebPushTests {

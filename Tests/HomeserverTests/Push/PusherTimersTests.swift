@@ -3,7 +3,7 @@ import MatrixModel
 import Testing
 
 @testable import EventLoop
-@testable import Homeserver
+@testable import ServerPush
 
 @Suite struct PusherTimersTests {
   private static func id(_ key: String) -> Pusher.ID {

@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import Homeserver
 @testable import ServerCore
+@testable import ServerPush
 @testable import ServerRooms
 
 @Suite struct UnreadMailTests {

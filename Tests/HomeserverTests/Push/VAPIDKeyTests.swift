@@ -2,8 +2,8 @@ import JSON
 import RoomRules
 import Testing
 
-@testable import Homeserver
 @testable import ServerAccounts
+@testable import ServerPush
 
 /// RFC 8292.
 @Suite struct VAPIDKeyTests {

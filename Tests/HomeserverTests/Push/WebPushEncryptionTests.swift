@@ -1,7 +1,7 @@
 import RoomRules
 import Testing
 
-@testable import Homeserver
+@testable import ServerPush
 
 /// RFC 8291 §5 and Appendix A.
 @Suite struct WebPushEncryptionTests {

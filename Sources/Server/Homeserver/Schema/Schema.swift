@@ -2,6 +2,7 @@ import Database
 import ServerAccounts
 import ServerDirectory
 import ServerMedia
+import ServerPush
 import ServerRooms
 
 /// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the

@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerPush
 
 /// A request as a route reads it: identifiers from the path, parameters from query and body, each with its precise error.
 package struct APIRequest: Sendable {

@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import MatrixModel
 import ServerAccounts
 import ServerCore
+import ServerPush
 
 /// Finds the session that a request belongs to. Spec: Client-Server API, "Using access tokens".
 struct Authentication: Sendable {

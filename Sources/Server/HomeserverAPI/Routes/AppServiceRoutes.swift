@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerPush
 
 /// What application services alone may call.
 extension Routes {

@@ -1,8 +1,8 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
 import ServerDirectory
+import ServerPush
 
 /// The list of public rooms, and people in common.
 extension Routes {

@@ -1,7 +1,7 @@
 import HTTPServer
-import Homeserver
 import JSON
 import MatrixModel
+import ServerPush
 
 /// Pushers, and the list of what one was notified of.
 extension Routes {
