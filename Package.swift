@@ -224,11 +224,17 @@ let package = Package(
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
     tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
+    tests(of: "ServerCore", uses: ["MatrixModel"]),
+    tests(of: "ServerMedia"),
+    tests(of: "ServerAccounts", uses: ["JSON", "MatrixModel", "Telemetry", "Outbound", "ServerCore", "CSodium"]),
+    tests(of: "ServerRooms", uses: ["JSON", "MatrixModel", "ServerCore"]),
+    tests(
+      of: "ServerPush", uses: ["JSON", "MatrixModel", "RoomRules", "EventLoop", "ServerCore", "ServerAccounts", "ServerRooms"]),
     tests(
       of: "Homeserver",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore", "ServerMedia",
-        "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "CSodium"
+        "JSON", "MatrixModel", "Telemetry", "Database", "RoomRules", "ServerCore", "ServerAccounts", "ServerRooms",
+        "ServerDirectory", "ServerSync"
       ]),
     tests(
       of: "HomeserverAPI",
