@@ -49,7 +49,7 @@ package final class DeviceLists: Sendable {
       ON CONFLICT(user_id) DO UPDATE SET position = excluded.position
       """, userID, position)
     let users = try Self.sharingRooms(tx, with: userID)
-    notifier.publish(position: position, users: users, in: tx)
+    notifier.publish(position: position, users: Array(users), in: tx)
   }
 
   /// Notes that `signer` has signed a key of another user: nobody else sees that, so nobody else is told.

@@ -49,7 +49,7 @@ package final class OneTimeKeys: Sendable {
       // The counts are part of every sync answer: their owners are woken to see that keys run out.
       let position = tx.nextPosition()
       let owners = Set(claimed.map(\.wanted.userID))
-      notifier.publish(position: position, users: owners, in: tx)
+      notifier.publish(position: position, users: Array(owners), in: tx)
       return claimed
     }
   }

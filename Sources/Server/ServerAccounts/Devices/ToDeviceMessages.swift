@@ -86,7 +86,7 @@ package final class ToDeviceMessages: Sendable {
       guard isNew == 1 else { return }
       let receivers = try store(tx, type, session.userID, messages, onlyToThemself: session.standing.isShadowBanned)
       guard let last = receivers.map(\.position).max() else { return }
-      notifier.publish(position: last, users: Set(receivers.map(\.userID)), in: tx)
+      notifier.publish(position: last, users: Array(Set(receivers.map(\.userID))), in: tx)
     }
   }
 

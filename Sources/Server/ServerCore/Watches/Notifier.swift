@@ -37,8 +37,7 @@ package final class Notifier: Sendable {
   // MARK: Publishing
 
   /// Tells, with the commit of `transaction`, that `position` holds something for each of `users`.
-  package func publish(position: Int64, users: some Sequence<UserID>, in transaction: WriteTransaction) {
-    let users = Array(users)
+  package func publish(position: Int64, users: [UserID], in transaction: WriteTransaction) {
     transaction.afterCommit { for user in users { self.watch(of: user)?.position.raise(to: position) } }
     transaction.afterPublish { for user in users { self.watch(of: user)?.wake() } }
   }
@@ -74,7 +73,7 @@ package final class Notifier: Sendable {
   /// Tells that a room has something for one of its members alone.
   package func publish(position: Int64, room: RoomNumber, onlyFor user: UserID, in transaction: WriteTransaction) {
     transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
-    publish(position: position, users: CollectionOfOne(user), in: transaction)
+    publish(position: position, users: [user], in: transaction)
   }
 
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.

@@ -151,7 +151,7 @@ struct RequiredState: Sendable, Equatable {
   func state(of room: RoomSnapshot) -> [StoredEvent] {
     var state = room.state.values.filter { matches($0) }
     if includesAllMembers {
-      for member in room.members.values where matches(member.event) { state.append(member.event) }
+      for (_, member) in room.members where matches(member.event) { state.append(member.event) }
     } else {
       var keys: Set<ByteString> = []
       for part in parts { keys.formUnion(part.memberKeys) }

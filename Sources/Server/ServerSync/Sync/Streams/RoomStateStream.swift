@@ -19,7 +19,7 @@ struct RoomStateStream {
       }
     }
     for event in room.state.values { try take(event) }
-    if !context.filter.state.lazyLoadsMembers { for member in room.members.values { try take(member.event) } }
+    if !context.filter.state.lazyLoadsMembers { for (_, member) in room.members { try take(member.event) } }
     if isPast {
       events = try context.rows.loader().state(of: room.number, at: position)
       if context.filter.state.lazyLoadsMembers { events.removeAll { $0.type == .member } }
