@@ -56,11 +56,13 @@ const services = [
 const troubles = {
   crashed: ['crashed', 'Something went wrong in this page.'],
   unreachable: ['unreachable', 'The page could not be loaded. Check your connection.'],
+  building: ['building', 'This part is still being built on the server. It opens by itself when it is ready.'],
 };
 
 function onTrouble(kind) {
   const [name, plain] = troubles[kind];
-  notice(word(name) ?? plain, word('reload') ?? 'Reload');
+  if (kind === 'building') notice(word(name) ?? plain, word('close') ?? 'Close', event => event.target.parentElement.remove());
+  else notice(word(name) ?? plain, word('reload') ?? 'Reload');
 }
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.

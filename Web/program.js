@@ -26,8 +26,20 @@ export function later(load) {
   };
 }
 
-async function instantiate(url, given) {
-  const answer = await fetch(url);
+// The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once.
+async function fetchProgram(url, onBuilding) {
+  let answer = await fetch(url);
+  if (answer.status === 503) onBuilding();
+  while (answer.status === 503) {
+    const seconds = Math.min(Math.max(Number(answer.headers.get('retry-after')) || 10, 1), 60);
+    await new Promise(resolve => setTimeout(resolve, 1000 * seconds));
+    answer = await fetch(url);
+  }
+  return answer;
+}
+
+async function instantiate(url, given, onBuilding) {
+  const answer = await fetchProgram(url, onBuilding);
   if (!answer.ok) throw new Error('status ' + answer.status);
   if (answer.headers.get('content-type')?.startsWith('application/wasm')) return WebAssembly.instantiateStreaming(answer, given);
   return WebAssembly.instantiate(await answer.arrayBuffer(), given);
@@ -69,7 +81,8 @@ export class Program {
   #waiting = [];               // events that came while the program was running
 
   // `root`: the element that it draws into; with a `frame` it has a page around it, which is the other end of that channel.
-  // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable' or 'crashed'.
+  // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable', 'crashed', or
+  // 'building': it goes on by itself.
   constructor(url, root, services, onTrouble) {
     this.url = url;
     this.root = root;
@@ -90,7 +103,7 @@ export class Program {
   // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
   async run(ready) {
     try {
-      const [{ instance }] = await Promise.all([instantiate(this.url, { host: this.#imports, placeholder: missing, wasi_snapshot_preview1: printing(this) }), ready]);
+      const [{ instance }] = await Promise.all([instantiate(this.url, { host: this.#imports, placeholder: missing, wasi_snapshot_preview1: printing(this) }, () => this.#onTrouble('building')), ready]);
       this.#exports = instance.exports;
     } catch (error) {
       console.error(error);
@@ -107,7 +120,7 @@ export class Program {
 
   // Adds a part of the program that lies in a file of its own, made by wasm-split: it imports memory, table and functions of the program from
   // module `primary`, and puts its own functions into the table, in the place of those of module `placeholder`.
-  async add(url) { await instantiate(url, { host: this.#imports, primary: this.#exports }); }
+  async add(url) { await instantiate(url, { host: this.#imports, primary: this.#exports }, () => this.#onTrouble('building')); }
 
   // Fetches all services that are fetched later, so that they are there without a network.
   fetchServices() { for (const ask of Object.values(this.#later)) ask(() => {}); }
