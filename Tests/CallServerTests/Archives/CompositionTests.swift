@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import Testing
 
@@ -65,7 +64,7 @@ import Testing
     #expect(places(made, of: "c").isEmpty)
     // Whoever stands in the corner comes after the one whom that hides, whichever of them that is.
     let graph = made.graph(hasNames: true)
-    #expect(graph.components(separatedBy: "overlay=").count == 5)
+    #expect(graph.split(separator: "overlay=", omittingEmptySubsequences: false).count == 5)
     #expect(graph.contains("textfile=name-0.txt") && !graph.contains("textfile=name-2.txt"))
   }
 
