@@ -49,7 +49,7 @@ async def _(test):
 
 @test("of the caches of its origin the service worker throws away its own old ones, and nobody else's")
 async def _(test):
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         await alice.page.evaluate("""async () => {
           const registration = await navigator.serviceWorker.ready;
           for (const name of ['martlet-old', 'of another program']) await caches.open(name);
