@@ -9,8 +9,8 @@ from harness import NotRun, Runner, needs_browser
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
-# The same engine without a browser around it takes half the processor time. It has no permissions to ask for, never says that it is offline, and shows
-# no notifications: tests of these ask for the whole browser. Where it is not installed all do.
+# The same engine without a browser around it takes half the processor time. It lacks what a user of a browser is asked for, such as permissions for
+# camera and microphone, and what stays when pages close. Tests of these ask for the whole browser. If the shell is not installed, all do.
 SHELL = os.environ.get("MARTLET_CHROMIUM_SHELL", "/usr/bin/chromium-headless-shell")
 FLAGS = ["--no-sandbox", "--use-fake-device-for-media-stream"]
 # What would differ between machines. MARTLET_FONTS=system shows pages in the fonts of this one.
@@ -32,7 +32,7 @@ class Profile:
 
     def __init__(self, context, key, permissions, home):
         self.context, self.key, self.permissions, self.home = context, key, permissions, home
-        self.page = self._devtools = None
+        self.page = None
         self._origins, self._listeners, self._is_altered = set(), [], False
         context.on("page", lambda page: page.on("framenavigated", self._been_to))
         self._note_alterations(context, "new_cdp_session")
@@ -46,7 +46,6 @@ class Profile:
         """Its page, which shows nothing of the program."""
         if self.page is None:
             self.page = await self.context.new_page()
-            self._devtools = await type(self.context).new_cdp_session(self.context, self.page)
             self._note_alterations(self.page, "add_init_script", "expose_function", "expose_binding", "emulate_media")
             self._note_listeners(self.page)
         self._is_altered = False
@@ -98,15 +97,18 @@ class Profile:
             await context.grant_permissions(self.permissions)
         # A file that runs nothing.
         await page.goto(self.home + "/icon.svg")
+        # One that stays would keep pages from hearing that they are offline.
+        devtools = await type(context).new_cdp_session(context, page)
         for origin in self._origins | {self.home}:
-            await self._devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": LEFT_BEHIND})
+            await devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": LEFT_BEHIND})
         if self._is_altered or self._origins - {self.home}:
             await page.close()
             self.page = None
         else:
             await page.mouse.move(-1, -1)
             await page.evaluate("sessionStorage.clear()")
-            await self._devtools.send("Page.resetNavigationHistory")
+            await devtools.send("Page.resetNavigationHistory")
+            await devtools.detach()
         self._origins.clear()
 
 

@@ -8,7 +8,7 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "seconds.json")
 # A module may take so many times its kept processor time, and so many seconds more: a small one varies most.
 BUDGET_FACTOR, BUDGET_SLACK = 1.5, 5
 # A module that uses less than this part of a core waits for the clock most of the time.
-WAITING_SHARE = 0.4
+WAITING_SHARE = 0.5
 # A module that nobody has measured yet.
 UNKNOWN = {"wall": 60, "cpu": 60}
 

@@ -625,7 +625,7 @@ async def _(test):
 async def _(test):
     room, users = two_in(test, "واحة")
     users["boris"].send(room, "النخيل هنا")
-    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"]) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"], whole=True) as alice:
         page = alice.page
         await page.evaluate("localStorage.setItem('language', 'ar')")
         await page.reload()

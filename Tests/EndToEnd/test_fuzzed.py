@@ -20,8 +20,6 @@ from harness import NotRun, test
 from schema_check import SPEC_NAME, specification_path
 from server import Server
 
-ALONE = True
-
 SECONDS = 600 if os.environ.get("MARTLET_LONG") == "1" else 75
 REQUEST_SECONDS = 60
 # Who asks, case by case, before it is the next operation's turn.
