@@ -115,18 +115,18 @@ import Testing
     #expect(!host.loads.contains { $0.prefix.hasPrefix("p/") })
   }
 
-  @Test func `a client without lists says so`() {
-    var client = Client(randomSeed: 1, deviceDisplayName: "Test")
-    _ = client.handle(.start, now: 0)
-    _ = client.handle(.loaded(1, []), now: 0)
-    let session = Session(userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "T")
-    _ = client.handle(.command(.session(.restore(session)), id: 1), now: 0)
-    let effects = client.handle(.command(.roomList(.open(1, Self.plain)), id: 2), now: 0)
-    let isRefused = effects.contains { effect in
-      if case .change(.commandFinished(2, .failed(.notAllowed))) = effect { true } else { false }
+  @Test func `a list opens without a session, and other commands fail without one`() {
+    var host = Host()
+    host.handle(.start)
+    host.command(.roomList(.open(1, Self.plain)))
+    guard case .done? = host.finished[9] else { return #expect(Bool(false), "\(host.finished)") }
+    #expect(host.client.roomList(1)?.count == 0)
+    for (id, command) in [Command.rooms(.visit(.test)), .session(.logOut), .sync(.pause)].enumerated() {
+      host.command(command, id: CommandID(20 + id))
+      guard case .failed(.notSignedIn)? = host.finished[CommandID(20 + id)] else {
+        return #expect(Bool(false), "\(host.finished)")
+      }
     }
-    #expect(isRefused)
-    #expect(client.roomList(1) == nil)
   }
 
   // MARK: Sorting
