@@ -102,7 +102,7 @@ extension SessionBrain {
     connections[id]?.peer?.sections[media.mid] = PeerState.Section(use: .publish(name, track.id), format: format)
     tell([.publish(track.id, on: peer.transport, parameters)] + mutes(of: track, in: stream), on: peer.worker)
     // Who speaks is heard there.
-    if media.isAudio { handOn(track, of: name, to: workers.home) }
+    if media.isAudio { relay(track, of: name, to: workers.home) }
     record(track, of: name)
     return .receive(format)
   }
@@ -115,14 +115,14 @@ extension SessionBrain {
   }
 
   /// A worker gets a track that it does not have: from the one that has the publisher.
-  private mutating func handOn(_ track: CallStream.Track, of name: StreamID, to worker: WorkerID) {
+  private mutating func relay(_ track: CallStream.Track, of name: StreamID, to worker: WorkerID) {
     guard let stream = streams[name], let publisher = track.workers.first, !track.workers.contains(worker) else { return }
     var parameters = track.routed
     parameters.session = session(at: worker)
     tell([.accept(track.id, from: publisher, parameters)] + mutes(of: track, in: stream), on: worker)
-    var handedOn = track
-    handedOn.workers.append(worker)
-    streams[name]?.keep(handedOn)
+    var relayed = track
+    relayed.workers.append(worker)
+    streams[name]?.keep(relayed)
   }
 
   /// The peer no longer sends one kind of a stream.
@@ -154,7 +154,7 @@ extension SessionBrain {
       use: .subscribe(name, subscription), format: format, ssrc: ssrc, rtxSSRC: rtxSSRC)
     subscriptions[subscription] = CallSubscription(
       connection: id, worker: peer.worker, mid: media.mid, stream: name, isAudio: media.isAudio)
-    handOn(track, of: name, to: peer.worker)
+    relay(track, of: name, to: peer.worker)
     tell(
       .subscribe(
         subscription, to: track.id, on: peer.transport,

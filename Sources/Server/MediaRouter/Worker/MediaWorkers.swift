@@ -1,6 +1,6 @@
 import Glibc
 
-/// Workers that hand on to each other what each of them has opened. Each has a port of its own: the first that of the address, the others those after it.
+/// Workers that relay to each other what each of them has opened. Each has a port of its own: the first that of the address, the others those after it.
 package struct MediaWorkers: Sendable {
   package static let limit = 64
 

@@ -1,5 +1,5 @@
 /// What goes to recorders: a subscription without a transport, whose packets are copied once and leave with the batch.
-extension Router {
+extension ForwardingUnit {
   /// What recorders got since the last call; nil for nothing.
   func takeRecorded() -> RecordedBatch? {
     guard !recorded.isEmpty else { return nil }

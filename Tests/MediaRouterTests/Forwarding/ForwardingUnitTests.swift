@@ -1,7 +1,7 @@
 @testable import MediaRouter
 import Testing
 
-@Suite struct RouterTests {
+@Suite struct ForwardingUnitTests {
   @Test func whatIsPublishedArrivesUnderTheSubscribersNumbers() throws {
     var call = Call()
     call.publish(frames: 30)
@@ -52,7 +52,7 @@ import Testing
         $0.nack(sender: 1, media: Call.ssrc, lost: [NackPair(first: packet.header.sequenceNumber, following: 0)])
       }
       call.simulation.run(.milliseconds(100))
-      let subscription = call.simulation.router.subscription(SubscriptionID(1))!
+      let subscription = call.simulation.unit.subscription(SubscriptionID(1))!
       let index = subscription.history.want(packet.header.sequenceNumber, now: call.simulation.now + .seconds(1))
       #expect((index.flatMap { subscription.history.wanted($0) }?.resends ?? 0) == (sendTime == 0 ? 1 : 0))
       #expect(call.subscriber.control.count >= count)
@@ -90,7 +90,7 @@ import Testing
     for layer in [0, 2, 1, 0, 2] {
       call.simulation.command(.limit(SubscriptionID(1), LayerLimit(spatial: layer)))
       call.publish(frames: 30)
-      #expect(call.simulation.router.subscription(SubscriptionID(1))?.layer == layer)
+      #expect(call.simulation.unit.subscription(SubscriptionID(1))?.layer == layer)
     }
     #expect(call.isComplete)
     // One frame after the other: pictures by one, base layer by one, time forwards.
@@ -134,13 +134,13 @@ import Testing
     let all = call.sources
     call.sources = [all[0], all[1]]
     call.publish(frames: 20)
-    #expect(call.simulation.router.subscription(SubscriptionID(1))?.layer == 1)
+    #expect(call.simulation.unit.subscription(SubscriptionID(1))?.layer == 1)
     call.sources.append(all[2])
     call.publish(frames: 40)
-    #expect(call.simulation.router.subscription(SubscriptionID(1))?.layer == 2)
+    #expect(call.simulation.unit.subscription(SubscriptionID(1))?.layer == 2)
     call.sources = [call.sources[0]]
     call.publish(frames: 60)
-    #expect(call.simulation.router.subscription(SubscriptionID(1))?.layer == 0)
+    #expect(call.simulation.unit.subscription(SubscriptionID(1))?.layer == 0)
     #expect(call.isComplete)
   }
 

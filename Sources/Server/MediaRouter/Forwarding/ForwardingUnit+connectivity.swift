@@ -1,4 +1,4 @@
-extension Router {
+extension ForwardingUnit {
   /// An ICE-lite agent only answers. RFC 8445 §2.5, §7.3.
   func receiveSTUN(_ datagram: RawSpan, from address: TransportAddress, _ now: MediaTime) {
     guard let message = STUNMessage(datagram) else { return }
@@ -21,7 +21,7 @@ extension Router {
       return answer(message, .bindingError, generation, address) { $0.error(487, "Role Conflict") }
     }
     answer(message, .bindingSuccess, generation, address) { $0.mappedAddress(address) }
-    hear(transport, now: now)
+    noteActivity(of: transport, now: now)
     if message.useCandidate, let old = transport.connectivity.nominate(generation) { forget(ufrag: old) }
     // Only a nomination moves the flow: a peer checks all of its pairs, in turns.
     if message.useCandidate || transport.address == nil { move(transport, to: address, generation, now) }
@@ -47,8 +47,8 @@ extension Router {
   }
 
   /// Something authentic came from the peer.
-  func hear(_ transport: Transport, now: MediaTime) {
-    if transport.connectivity.hear(now: now) == .recovered { events.append(.recovered(transport.id)) }
+  func noteActivity(of transport: Transport, now: MediaTime) {
+    if transport.connectivity.noteActivity(now: now) == .recovered { events.append(.recovered(transport.id)) }
   }
 
   /// Whether the peer is still there.

@@ -1,4 +1,14 @@
-extension Router {
+/// The path of a media packet, from its publisher's datagram to those of its subscribers:
+///
+/// 1. `receiveMedia` opens the datagram in place (SRTP), and finds the track and layer of the packet.
+/// 2. `receive` restores what was retransmitted, and describes the payload once for all subscribers.
+/// 3. `keep` puts the packet into the cache of its layer. A packet that is there already ends here.
+/// 4. `queue` adds its number to those that the track has to forward.
+/// 5. `relay` copies it for other workers with subscribers of the track. There the path goes on at step 3.
+/// 6. `flush`, called after each batch of datagrams, takes the tracks with queued packets.
+/// 7. `forward` goes through the subscribers of a track, and rewrites each packet for each of them.
+/// 8. `send` seals it into the `SendBatch` and remembers it for resends; `hold` delays it first where the pacer says so.
+extension ForwardingUnit {
   /// Beyond it a track's packets are forwarded before the batch is read to its end: its cache must not run over them.
   private static let pendingBytesLimit = 24 << 10
 
@@ -7,7 +17,7 @@ extension Router {
   func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
     guard let transport = transport(at: address), let receiver = transport.receiver, let count = receiver.open(datagram)
     else { return }
-    hear(transport, now: now)
+    noteActivity(of: transport, now: now)
     let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count])
     let bytes = packet.bytes
     guard let header = RTPHeader(bytes), let source = transport.source(of: header, bytes, limits) else { return }
@@ -33,7 +43,7 @@ extension Router {
       sequence: sequence, timestamp: header.timestamp, marker: false, payloadCount: 0, arrival: now)
     packet.payload.temporalLayer = 0
     skip(packet, of: source.track, source.layer)
-    handOn(ArrivingPacket(packet, of: source.layer), of: source.track)
+    relay(ArrivingPacket(packet, of: source.layer), of: source.track)
   }
 
   /// The number of padding is missed by nobody.
@@ -72,10 +82,10 @@ extension Router {
       track.hasStarted = true
       events.append(.trackStarted(track.id))
     }
-    handOn(arriving, of: track)
+    relay(arriving, of: track)
   }
 
-  /// Keeps a packet that was opened and described, here or at another worker, and lets it wait for `flush`; false for one that is there already.
+  /// Keeps a packet that was opened and described, here or at another worker, and queues it for `flush`; false for one that is there already.
   func keep(_ packet: ArrivingPacket, of track: Track, now: MediaTime) -> Bool {
     let (layer, media) = (track.layers[packet.position], packet.media)
     guard layer.cache.insert(media, descriptor: packet.descriptor, payload: packet.payload) else { return false }
@@ -86,7 +96,7 @@ extension Router {
     if let level = media.audioLevel, !track.isMuted, let session = track.parameters.session {
       speakers[session, default: SpeakerDetector()].receive(track.id, level: level & 0x7F, now: now)
     }
-    wait(media, track, layer, now)
+    queue(media, track, layer, now)
     return true
   }
 
@@ -122,7 +132,8 @@ extension Router {
     return found
   }
 
-  private func wait(_ packet: MediaPacket, _ track: Track, _ layer: Layer, _ now: MediaTime) {
+  /// Where too much is queued, the track is forwarded at once.
+  private func queue(_ packet: MediaPacket, _ track: Track, _ layer: Layer, _ now: MediaTime) {
     guard !track.subscriptions.isEmpty, !track.isMuted else { return }
     layer.pending.append(packet.sequence)
     track.pendingBytes += packet.payloadCount + packet.descriptorCount

@@ -3,7 +3,7 @@ import Addresses
 import Testing
 
 /// Who comes in, what goes when somebody leaves, and how much there may be.
-@Suite struct RouterLifeTests {
+@Suite struct ForwardingUnitLifeTests {
   @Test func aStrangerMakesNoState() {
     let simulation = Simulation()
     let local = ICECredentials(ufrag: Array("user".utf8), password: Array("password".utf8))
@@ -18,22 +18,22 @@ import Testing
     }
     attack(SimulatedPeer.check(local).dropLast(40) + [], rounds: 500) { simulation.inject($0, from: stranger) }
     simulation.run(.milliseconds(50))
-    #expect(simulation.router.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 0))
-    #expect(simulation.router.transport(ufrag: local.ufrag)?.dtls == nil)
+    #expect(simulation.unit.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 0))
+    #expect(simulation.unit.transport(ufrag: local.ufrag)?.dtls == nil)
   }
 
   @Test func anAddressIsAskedWhenItIsNominated() {
     var call = Call()
     call.publish(frames: 5)
     let other = TransportAddress(IPAddress("203.0.113.1")!, port: 1)
-    let transport = call.simulation.router.transport(at: call.subscriber.address)!
+    let transport = call.simulation.unit.transport(at: call.subscriber.address)!
     call.simulation.inject(SimulatedPeer.check(transport.parameters.local, nominates: false), from: other)
     #expect(transport.address == call.subscriber.address)
     call.simulation.inject(SimulatedPeer.check(transport.parameters.local, isControlling: false), from: other)
     #expect(transport.address == call.subscriber.address)
     call.simulation.inject(SimulatedPeer.check(transport.parameters.local), from: other)
     #expect(transport.pathCheck?.address == other)
-    #expect(call.simulation.router.counts.addresses == 2)
+    #expect(call.simulation.unit.counts.addresses == 2)
   }
 
   @Test func aSilentPeerIsGone() {
@@ -42,7 +42,7 @@ import Testing
     call.subscriber.isSilent = true
     call.simulation.run(.seconds(33))
     #expect(call.simulation.events.contains(.ended(call.subscriber.id, .silence)))
-    #expect(call.simulation.router.counts == RouterCounts(transports: 1, tracks: 1, subscriptions: 0, addresses: 1))
+    #expect(call.simulation.unit.counts == RouterCounts(transports: 1, tracks: 1, subscriptions: 0, addresses: 1))
   }
 
   @Test func aGoodbyeTakesTracksAndSubscriptionsAway() {
@@ -51,10 +51,10 @@ import Testing
     call.publisher.close()
     call.simulation.run(.milliseconds(100))
     #expect(call.simulation.events.contains(.ended(call.publisher.id, .goodbye)))
-    #expect(call.simulation.router.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 1))
+    #expect(call.simulation.unit.counts == RouterCounts(transports: 1, tracks: 0, subscriptions: 0, addresses: 1))
     call.simulation.command(.close(call.subscriber.id))
-    #expect(call.simulation.router.counts == RouterCounts(transports: 0, tracks: 0, subscriptions: 0, addresses: 0))
-    #expect(call.simulation.router.deadline == nil)
+    #expect(call.simulation.unit.counts == RouterCounts(transports: 0, tracks: 0, subscriptions: 0, addresses: 0))
+    #expect(call.simulation.unit.deadline == nil)
   }
 
   @Test func limitsHoldOnBothSides() {
@@ -74,14 +74,14 @@ import Testing
     }
     publish(1)
     subscribe(1)
-    #expect(simulation.router.events.isEmpty)
+    #expect(simulation.unit.events.isEmpty)
     publish(2)
     subscribe(2)
     let local = ICECredentials(ufrag: [1], password: [2])
-    let fingerprint = simulation.router.identity.fingerprint
+    let fingerprint = simulation.unit.identity.fingerprint
     simulation.command(.open(TransportID(9), TransportParameters(local: local, fingerprint: fingerprint)))
-    #expect(simulation.router.events == [.refused(a.id), .refused(b.id), .refused(TransportID(9))])
-    #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
+    #expect(simulation.unit.events == [.refused(a.id), .refused(b.id), .refused(TransportID(9))])
+    #expect(simulation.unit.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
   }
 
   @Test func handshakesSurviveLoss() {

@@ -1,5 +1,5 @@
 /// When what is done regularly was done last.
-struct RouterTimers {
+struct ForwardingTimers {
   static let reportInterval = MediaTime.Interval.seconds(1)
 
   var last: MediaTime?
@@ -17,7 +17,7 @@ struct RouterTimers {
   }
 }
 
-extension Router {
+extension ForwardingUnit {
   /// When `advance` wants to be called again; nil while there is nobody.
   var deadline: MediaTime? {
     guard !transports.isEmpty || !acceptedTracks.isEmpty else { return nil }
@@ -29,10 +29,10 @@ extension Router {
   /// Does what is due by `now`, and sends. May be called at any time.
   func advance(to now: MediaTime) {
     releaseHeld(now: now)
-    guard RouterTimers.isDue(&timers.last, Self.tick, now: now) else { return }
-    let isFeedbackDue = RouterTimers.isDue(&timers.lastFeedback, FeedbackRecorder.interval, now: now)
-    let isReportDue = RouterTimers.isDue(&timers.lastReport, RouterTimers.reportInterval, now: now)
-    let isAllocationDue = RouterTimers.isDue(&timers.lastAllocation, Self.allocationInterval, now: now)
+    guard ForwardingTimers.isDue(&timers.last, Self.tick, now: now) else { return }
+    let isFeedbackDue = ForwardingTimers.isDue(&timers.lastFeedback, FeedbackRecorder.interval, now: now)
+    let isReportDue = ForwardingTimers.isDue(&timers.lastReport, ForwardingTimers.reportInterval, now: now)
+    let isAllocationDue = ForwardingTimers.isDue(&timers.lastAllocation, Self.allocationInterval, now: now)
     for transport in transportsInOrder {
       repeatPathCheck(transport, now: now)
       guard transport.isConnected else {
@@ -57,7 +57,7 @@ extension Router {
       watch(transport, now: now)
     }
     for track in acceptedTracks where track.needsRepair { requestKeyFrames(of: track, now: now) }
-    if RouterTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
+    if ForwardingTimers.isDue(&timers.lastDecision, SpeakerDetector.interval, now: now) { decideSpeakers(now) }
     sendBatch()
   }
 

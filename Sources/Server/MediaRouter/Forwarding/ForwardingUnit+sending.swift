@@ -37,7 +37,7 @@ struct Destination {
   }
 }
 
-extension Router {
+extension ForwardingUnit {
   /// Writes and seals a packet into the batch. Its bytes, sealed; nil for one that is too large to be sent on.
   func send(
     _ packet: OutgoingPacket, as output: StreamRewriter.Output, of subscription: Subscription, to destination: Destination,

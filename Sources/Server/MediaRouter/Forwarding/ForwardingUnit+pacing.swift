@@ -1,5 +1,5 @@
 /// Video that leaves a little later, so that it does not leave as one burst.
-extension Router {
+extension ForwardingUnit {
   /// Takes a packet that has to wait; where too many wait already, all go at once.
   func hold(
     _ media: MediaPacket, of position: Int, as output: StreamRewriter.Output, _ subscription: Subscription,
@@ -16,7 +16,7 @@ extension Router {
 
   /// Sends what has room by now.
   func releaseHeld(now: MediaTime) {
-    guard !pacedTransports.isEmpty, RouterTimers.isDue(&timers.lastRelease, Pacer.step, now: now) else { return }
+    guard !pacedTransports.isEmpty, ForwardingTimers.isDue(&timers.lastRelease, Pacer.step, now: now) else { return }
     for transport in pacedTransports { release(transport, isForced: !transport.pacer.begin(now), now: now) }
     pacedTransports.removeAll { $0.pacer.isEmpty }
     sendBatch()

@@ -1,7 +1,7 @@
-/// A router with a publisher and a subscriber that are past their handshakes, and a third peer that is not.
+/// A forwarding unit with a publisher and a subscriber that are past their handshakes, and a third peer that is not.
 ///
 /// The input is a row of steps: a byte for the kind, one for how many bytes follow, and these.
-package enum FuzzedRouter {
+package enum FuzzedForwardingUnit {
   private static let identity = try! DTLSIdentity()
   private static let addresses = (1...4).map { TransportAddress(high: 0, low: 0xFFFF_C000_0200 + UInt64($0), port: 5000) }
 
@@ -23,12 +23,12 @@ package enum FuzzedRouter {
 
   private final class World {
     var now = MediaTime(microseconds: 1_000_000)
-    let router: Router
+    let unit: ForwardingUnit
     let senders = (0..<2).map { SRTPSender(.aes128GCM, master($0)) }
     var indices: [UInt64] = [0, 0]
 
     init() {
-      router = Router(identity, random: Generator()) { batch in
+      unit = ForwardingUnit(identity, random: Generator()) { batch in
         batch.forEachDatagram { bytes, address in
           guard bytes.count <= SendBatch.datagramLimit, addresses.contains(address) else { fatalError("who is \(address)?") }
         }
@@ -37,10 +37,10 @@ package enum FuzzedRouter {
         let id = TransportID(UInt64(i))
         let parameters = TransportParameters(
           local: credentials(i), remoteUfrag: [], remotePassword: Array("theirs".utf8), fingerprint: identity.fingerprint)
-        router.handle(.open(id, parameters), now: now)
-        guard i < 2, let transport = router.transport(ufrag: credentials(i).ufrag) else { continue }
-        router.bind(transport, to: addresses[i])
-        transport.receiver = SRTPReceiver(.aes128GCM, master(i), streamsLimit: router.limits.streamsOfTransport)
+        unit.handle(.open(id, parameters), now: now)
+        guard i < 2, let transport = unit.transport(ufrag: credentials(i).ufrag) else { continue }
+        unit.bind(transport, to: addresses[i])
+        transport.receiver = SRTPReceiver(.aes128GCM, master(i), streamsLimit: unit.limits.streamsOfTransport)
         transport.sender = SRTPSender(.aes128GCM, master(10 + i))
       }
       for (i, codec) in [Codec.vp8, .vp9, .h264, .av1, .opus].enumerated() { exchange(UInt64(i), codec) }
@@ -53,18 +53,18 @@ package enum FuzzedRouter {
       (track.hasNack, track.hasPictureLoss, track.hasTransportFeedback) = (true, true, true)
       for (i, name) in HeaderExtension.allCases.enumerated() { track.extensions[name] = UInt8(i + 1) }
       if number == 0 { track.layers = ["a", "b", "c"].map { TrackParameters.Layer(rid: Array($0.utf8)) } }
-      router.handle(.publish(TrackID(number), on: TransportID(0), track), now: now)
+      unit.handle(.publish(TrackID(number), on: TransportID(0), track), now: now)
       var subscription = SubscriptionParameters(ssrc: 100 + UInt32(number), payloadType: 96)
       (subscription.rtxSSRC, subscription.rtxPayloadType) = (200 + UInt32(number), 97)
       subscription.hasNack = true
       subscription.extensions = track.extensions
-      router.handle(
+      unit.handle(
         .subscribe(SubscriptionID(number), to: TrackID(number), on: TransportID(1), subscription), now: now)
     }
 
     func receive(_ bytes: [UInt8], from address: TransportAddress) {
       var copy = bytes
-      copy.withUnsafeMutableBytes { router.receive($0, from: address, now: now) }
+      copy.withUnsafeMutableBytes { unit.receive($0, from: address, now: now) }
     }
 
     /// As authentic media of a peer.
@@ -103,13 +103,13 @@ package enum FuzzedRouter {
       let end = min(bytes.count, offset + 2 + Int(bytes[offset + 1]))
       step(bytes[offset], Array(bytes[(offset + 2)..<end]), world)
       offset = end
-      world.router.flush(now: world.now)
-      world.router.events.removeAll()
-      if let recorded = world.router.takeRecorded() { check(recorded) }
+      world.unit.flush(now: world.now)
+      world.unit.events.removeAll()
+      if let recorded = world.unit.takeRecorded() { check(recorded) }
     }
     world.now = world.now + .seconds(2)
-    world.router.advance(to: world.now)
-    guard world.router.counts.addresses <= world.router.counts.transports else { fatalError("state for a stranger") }
+    world.unit.advance(to: world.now)
+    guard world.unit.counts.addresses <= world.unit.counts.transports else { fatalError("state for a stranger") }
   }
 
   private static func check(_ recorded: RecordedBatch) {
@@ -127,7 +127,7 @@ package enum FuzzedRouter {
     case 4: world.receiveCheck(body, Int(kind >> 3) % 3, from: addresses[Int(kind >> 5) & 3])
     case 5:
       world.now = world.now + .milliseconds(Int64(body.first ?? 10))
-      world.router.advance(to: world.now)
+      world.unit.advance(to: world.now)
     default: command(kind >> 3, UInt64((body.first ?? 0) % 6), body.dropFirst().first ?? 0, world)
     }
   }
@@ -148,6 +148,6 @@ package enum FuzzedRouter {
       default:
         .subscribe(subscription, to: TrackID(number), on: TransportID(1), SubscriptionParameters(ssrc: 5, payloadType: 96))
       }
-    world.router.handle(command, now: world.now)
+    world.unit.handle(command, now: world.now)
   }
 }

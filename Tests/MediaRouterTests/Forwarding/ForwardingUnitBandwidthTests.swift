@@ -1,7 +1,7 @@
 @testable import MediaRouter
 import Testing
 
-@Suite struct RouterBandwidthTests {
+@Suite struct ForwardingUnitBandwidthTests {
   @Test func aNarrowPathGetsALowerLayerThenSoundAlone() throws {
     var call = Call(layers: 3)
     call.sources[0].packetsPerFrame = 1
@@ -15,7 +15,7 @@ import Testing
         call.publish(frames: 30)
       }
     }
-    let subscription = try #require(call.simulation.router.subscription(SubscriptionID(1)))
+    let subscription = try #require(call.simulation.unit.subscription(SubscriptionID(1)))
     play(3)
     #expect(subscription.layer == 2)
     // About 50, 160 and 470 kbit/s.
@@ -64,6 +64,6 @@ import Testing
     }
     #expect(speakers == [0, 1])
     for peer in peers { simulation.command(.close(peer.id)) }
-    #expect(simulation.router.speakers.isEmpty)
+    #expect(simulation.unit.speakers.isEmpty)
   }
 }

@@ -1,4 +1,4 @@
-extension Router {
+extension ForwardingUnit {
   /// Takes one datagram. Its bytes are changed: packets are opened in place. Media wait for `flush`.
   ///
   /// - Parameter datagram: the caller's memory, for the duration of the call.

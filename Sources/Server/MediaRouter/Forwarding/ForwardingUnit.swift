@@ -1,7 +1,7 @@
 /// The forwarding unit without I/O: commands, datagrams and time go in; datagrams and events come out.
 ///
 /// It belongs to one thread. Sending is a call of `send` with a batch, which is empty afterwards.
-final class Router {
+final class ForwardingUnit {
   /// How exact timers are.
   static let tick = MediaTime.Interval.milliseconds(10)
   /// Few enough that what was written is still in the processor's cache when the system copies it.
@@ -16,7 +16,7 @@ final class Router {
   private var byUfrag: [[UInt8]: Transport] = [:]
   private var byAddress: [TransportAddress: Transport] = [:]
   private var tracks: [TrackID: Track] = [:]
-  /// Those that other workers hand on.
+  /// Those that other workers relay.
   private(set) var acceptedTracks: [Track] = []
   private var subscriptions: [SubscriptionID: Subscription] = [:]
   /// By the number of the question.
@@ -30,11 +30,11 @@ final class Router {
   var outgoing: [OutgoingPacket] = []
   var random: any RandomNumberGenerator
   let batch: SendBatch
-  var timers = RouterTimers()
+  var timers = ForwardingTimers()
   /// What recorders got since it was taken.
   var recorded = RecordedBatch()
   /// What other workers get, by their numbers.
-  @exclusivity(unchecked) var handOffs: [HandOff] = []
+  @exclusivity(unchecked) var relayed: [RelayedBatch] = []
   /// By session.
   var speakers: [UInt64: SpeakerDetector] = [:]
   private let send: (SendBatch) -> Void
@@ -192,7 +192,7 @@ final class Router {
     let track = Track(id, parameters, from: worker, limits)
     tracks[id] = track
     acceptedTracks.append(track)
-    beginHandingOn(track)
+    beginRelay(of: track)
   }
 
   private func unpublish(_ track: Track) {
@@ -207,7 +207,7 @@ final class Router {
     track.transport?.sources.removeAll { $0.track === track }
     guard track.worker != nil else { return }
     acceptedTracks.removeAll { $0 === track }
-    endHandingOn(track)
+    endRelay(of: track)
   }
 
   private func subscribe(

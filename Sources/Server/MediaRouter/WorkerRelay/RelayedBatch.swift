@@ -1,5 +1,5 @@
-/// What one worker's router gives to another's: packets that it has opened and described, copied one behind the other, and what it asks of it.
-struct HandOff: Sendable {
+/// What one worker's forwarding unit relays to another's: packets that it opened and described, copied one behind the other, sender reports, and requests.
+struct RelayedBatch: Sendable {
   private struct Packet: Sendable {
     let track: TrackID
     let isVideo: Bool
@@ -15,7 +15,7 @@ struct HandOff: Sendable {
     let report: SenderReport
   }
 
-  /// What the router that has subscribers asks of the one that has their publisher.
+  /// What the worker that has subscribers asks of the one that has their publisher.
   enum Request: Sendable, Equatable {
     /// The packets of a track, up to this layer; nil for none yet.
     case layers(TrackID, upTo: Int?)
@@ -71,7 +71,7 @@ struct HandOff: Sendable {
 
   /// Leaves pictures out.
   mutating func removePictures() {
-    var sound = HandOff()
+    var sound = RelayedBatch()
     forEach { arriving, packet in if !packet.isVideo { sound.append(arriving, of: packet.track, isVideo: false) } }
     (packets, bytes) = (sound.packets, sound.bytes)
   }
@@ -85,7 +85,7 @@ struct HandOff: Sendable {
 
   /// Makes it empty; what it has of memory it keeps, if that is no more than so much.
   mutating func removeAll(keeping limit: Int) {
-    guard bytes.capacity + MemoryLayout<Packet>.stride * packets.capacity <= limit else { return self = HandOff() }
+    guard bytes.capacity + MemoryLayout<Packet>.stride * packets.capacity <= limit else { return self = RelayedBatch() }
     packets.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
     reports.removeAll(keepingCapacity: true)

@@ -1,9 +1,9 @@
-extension Router {
+extension ForwardingUnit {
   func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
     guard let transport = transport(at: address), let receiver = transport.receiver,
       let count = receiver.openControl(datagram)
     else { return }
-    hear(transport, now: now)
+    noteActivity(of: transport, now: now)
     let bytes = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
     // Where nothing is estimated nobody needs it.
     let budget = transport.path.sender?.budget.left ?? 0
@@ -20,7 +20,7 @@ extension Router {
       guard let source = transport.source(report.ssrc), !source.isRetransmission else { return }
       let layer = source.track.layers[source.layer]
       layer.lastSenderReport = report
-      handOn(report, of: source.track, source.layer)
+      relay(report, of: source.track, source.layer)
       noteReport(report, of: source, now)
       layer.statistics.receive(report, now: now)
     case .nack(_, let media, let lost):

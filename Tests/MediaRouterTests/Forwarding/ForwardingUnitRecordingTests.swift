@@ -1,21 +1,21 @@
 @testable import MediaRouter
 import Testing
 
-@Suite struct RouterRecordingTests {
+@Suite struct ForwardingUnitRecordingTests {
   private static let recorder = SubscriptionID(9)
 
   private func take(_ call: Call) -> [RecordedBatch.Packet] {
-    call.simulation.router.takeRecorded()?.packets ?? []
+    call.simulation.unit.takeRecorded()?.packets ?? []
   }
 
   @Test func aRecorderGetsWhatIsPublishedFromAKeyFrameOn() throws {
     var call = Call()
     call.publish(frames: 5)
-    #expect(call.simulation.router.takeRecorded() == nil)
+    #expect(call.simulation.unit.takeRecorded() == nil)
     call.simulation.command(.record(Self.recorder, of: Call.track))
     call.publish(frames: 30)
     call.simulation.run(.milliseconds(100))
-    let batch = try #require(call.simulation.router.takeRecorded())
+    let batch = try #require(call.simulation.unit.takeRecorded())
     let first = try #require(batch.packets.first)
     #expect(first.isKeyFrame && first.startsFrame && first.subscription == Self.recorder)
     #expect(batch.packets.count > 60)
@@ -26,7 +26,7 @@ import Testing
     #expect(
       batch.bytes[batch.packets[3].media.lowerBound] == 1
         && batch.packets[3].media.upperBound == batch.packets[4].media.lowerBound)
-    #expect(call.simulation.router.takeRecorded() == nil)
+    #expect(call.simulation.unit.takeRecorded() == nil)
     #expect(call.isComplete)
   }
 
@@ -50,7 +50,7 @@ import Testing
     call.publish(frames: 60)
     call.simulation.run(.milliseconds(100))
     let packets = take(call)
-    let subscription = call.simulation.router.subscription(Self.recorder)
+    let subscription = call.simulation.unit.subscription(Self.recorder)
     #expect(subscription?.layer == 2)
     #expect(packets.map(\.sequence) == (0..<packets.count).map { packets[0].sequence + UInt64($0) })
     // Where a layer begins, decoding can.
@@ -77,7 +77,7 @@ import Testing
       $0.senderReport(SenderReport(ssrc: 10, ntpTime: 0xE000_0000_8000_0000, rtpTime: timestamp, packetCount: 1, octetCount: 1))
     }
     call.simulation.run(.milliseconds(100))
-    let report = try #require(call.simulation.router.takeRecorded()?.reports.first)
+    let report = try #require(call.simulation.unit.takeRecorded()?.reports.first)
     #expect(report.ntpTime == 0xE000_0000_8000_0000 && report.subscription == Self.recorder)
     // One frame after the last one.
     #expect(report.timestamp == packet.timestamp &+ 3_000)
@@ -99,11 +99,11 @@ import Testing
     let call = Call()
     for id in [Self.recorder, SubscriptionID(10)] { call.simulation.command(.record(id, of: Call.track)) }
     call.simulation.command(.record(SubscriptionID(11), of: TrackID(77)))
-    #expect(call.simulation.router.counts.subscriptions == 2)
+    #expect(call.simulation.unit.counts.subscriptions == 2)
     call.simulation.command(.unsubscribe(Self.recorder))
     call.simulation.command(.record(SubscriptionID(12), of: Call.track))
-    #expect(call.simulation.router.counts.subscriptions == 2)
+    #expect(call.simulation.unit.counts.subscriptions == 2)
     call.simulation.command(.unpublish(Call.track))
-    #expect(call.simulation.router.counts.subscriptions == 0)
+    #expect(call.simulation.unit.counts.subscriptions == 0)
   }
 }

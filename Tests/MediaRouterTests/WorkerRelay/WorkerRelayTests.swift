@@ -2,11 +2,11 @@
 import Testing
 
 /// A publisher at one worker, subscribers at another.
-@Suite struct HandingOnTests {
+@Suite struct WorkerRelayTests {
   private static let there = WorkerID(1)
 
   /// The track as the subscriber's worker has it.
-  private func handedOn(_ call: Call) -> Track? { call.simulation.routers[1].track(Call.track) }
+  private func relayed(_ call: Call) -> Track? { call.simulation.units[1].track(Call.track) }
 
   @Test func aSubscriberAtAnotherWorkerGetsWhatIsPublished() throws {
     var call = Call(isApart: true)
@@ -33,11 +33,11 @@ import Testing
     #expect(call.received.count >= 3 * 120)
   }
 
-  @Test func layersAreChangedWithoutASeamAndOnlyWhatIsWantedIsHandedOn() throws {
+  @Test func layersAreChangedWithoutASeamAndOnlyWhatIsWantedIsRelayed() throws {
     var call = Call(layers: 3, isApart: true)
     call.publish(frames: 40)
-    let subscription = try #require(call.simulation.routers[1].subscription(SubscriptionID(1)))
-    let track = try #require(handedOn(call))
+    let subscription = try #require(call.simulation.units[1].subscription(SubscriptionID(1)))
+    let track = try #require(relayed(call))
     #expect(subscription.layer == 2)
     for (limit, alive) in [(0, [true, false, false]), (1, [true, true, false]), (2, [true, true, true])] {
       call.simulation.command(.limit(SubscriptionID(1), LayerLimit(spatial: limit)), at: Self.there)
@@ -67,7 +67,7 @@ import Testing
     #expect(call.publisher.pictureLossCount == before + 1)
   }
 
-  @Test func whatIsMutedIsNotHandedOn() {
+  @Test func whatIsMutedIsNotRelayed() {
     var call = Call(isApart: true)
     call.publish(frames: 10)
     call.simulation.run(.milliseconds(100))
@@ -75,16 +75,16 @@ import Testing
     for worker in [WorkerID(0), Self.there] { call.simulation.command(.mute(Call.track, true), at: worker) }
     call.publish(frames: 10)
     #expect(call.received.count == before)
-    #expect(handedOn(call)?.isAlive(0) == true, "the last one that came is the newest")
+    #expect(relayed(call)?.isAlive(0) == true, "the last one that came is the newest")
     for worker in [WorkerID(0), Self.there] { call.simulation.command(.mute(Call.track, false), at: worker) }
     call.publish(frames: 10)
     call.simulation.run(.milliseconds(100))
     #expect(call.received.count >= before + 30)
   }
 
-  @Test func whatNobodyThereGetsIsNotHandedOn() throws {
+  @Test func whatNobodyThereGetsIsNotRelayed() throws {
     var call = Call(isApart: true)
-    let publisher = try #require(call.simulation.router.track(Call.track))
+    let publisher = try #require(call.simulation.unit.track(Call.track))
     call.publish(frames: 5)
     #expect(publisher.recipients.map(\.highestLayer) == [0])
     call.simulation.command(.pause(SubscriptionID(1), true), at: Self.there)
@@ -103,7 +103,7 @@ import Testing
     for isPublisherFirst in [true, false] {
       var call = Call(isApart: true)
       call.publish(frames: 10)
-      let (near, far) = (call.simulation.router, call.simulation.routers[1])
+      let (near, far) = (call.simulation.unit, call.simulation.units[1])
       call.publisher.send(call.sources[0].frame(isKey: false)[0].packet)
       call.simulation.command(.unpublish(Call.track), at: isPublisherFirst ? WorkerID(0) : Self.there)
       if !isPublisherFirst {
@@ -114,9 +114,9 @@ import Testing
       call.publish(frames: 5)
       call.simulation.command(.unpublish(Call.track), at: isPublisherFirst ? Self.there : WorkerID(0))
       call.publish(frames: 5)
-      for router in [near, far] { #expect(router.counts.tracks == 0 && router.counts.subscriptions == 0) }
+      for unit in [near, far] { #expect(unit.counts.tracks == 0 && unit.counts.subscriptions == 0) }
       var left = 0
-      for router in [near, far] { router.handOn { batch, _ in left += batch.packetCount } }
+      for unit in [near, far] { unit.relay { batch, _ in left += batch.packetCount } }
       #expect(left == 0)
     }
   }
@@ -126,13 +126,13 @@ import Testing
     call.publish(frames: 5)
     call.simulation.command(.close(call.subscriber.id), at: Self.there)
     call.publish(frames: 5)
-    #expect(call.simulation.router.track(Call.track)?.recipients.map(\.highestLayer) == [nil])
+    #expect(call.simulation.unit.track(Call.track)?.recipients.map(\.highestLayer) == [nil])
     call.simulation.command(.close(call.publisher.id))
     call.publish(frames: 5)
-    #expect(call.simulation.router.counts.tracks == 0)
+    #expect(call.simulation.unit.counts.tracks == 0)
     // Whoever has told it to accept the track takes that back.
     call.simulation.command(.unpublish(Call.track), at: Self.there)
-    #expect(call.simulation.routers[1].deadline == nil)
+    #expect(call.simulation.units[1].deadline == nil)
   }
 
   @Test func theClockOfAPublisherIsKnownAtTheOtherWorkerAlsoFromBefore() throws {
@@ -142,14 +142,14 @@ import Testing
     call.publish(frames: 1)
     call.publisher.sendControl { $0.senderReport(report) }
     call.publish(frames: 5)
-    let parameters = try #require(call.simulation.router.track(Call.track)?.parameters)
+    let parameters = try #require(call.simulation.unit.track(Call.track)?.parameters)
     call.simulation.command(.accept(Call.track, from: WorkerID(0), parameters), at: Self.there)
     call.publish(frames: 1)
-    #expect(handedOn(call)?.layers[0].lastSenderReport == report)
+    #expect(relayed(call)?.layers[0].lastSenderReport == report)
     let later = SenderReport(ssrc: 10, ntpTime: 0xE000_0001_8000_0000, rtpTime: 100_000, packetCount: 1, octetCount: 1)
     call.publisher.sendControl { $0.senderReport(later) }
     call.publish(frames: 5)
-    #expect(handedOn(call)?.layers[0].lastSenderReport == later)
+    #expect(relayed(call)?.layers[0].lastSenderReport == later)
   }
 
   @Test func paddingLeavesNoGapAtTheOtherWorker() {
