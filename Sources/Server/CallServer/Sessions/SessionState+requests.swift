@@ -1,14 +1,14 @@
 import JSON
 
 /// What connections ask for.
-extension SessionBrain {
+extension SessionState {
   /// A message on a socket that has been greeted. What is against the protocol ends the connection.
   ///
   /// - Parameters:
   ///   - message: as it was read, or why it is none.
   ///   - written: the highest number that has gone out on this socket. More than that no client has read.
   mutating func receive(
-    _ message: Result<ClientMessage, CallRefusal>, on socket: SocketID, now: CallMoment, written: Int64 = .max
+    _ message: Result<ClientMessage, CallRefusal>, on socket: SocketID, now: CallTime, written: Int64 = .max
   ) {
     guard let id = sockets[socket] else { return }
     do throws(CallRefusal) {
@@ -28,7 +28,7 @@ extension SessionBrain {
   }
 
   private mutating func take(
-    _ number: Int64, _ request: Result<CallRequest, CallRefusal>, of id: ConnectionID, _ now: CallMoment
+    _ number: Int64, _ request: Result<CallRequest, CallRefusal>, of id: ConnectionID, _ now: CallTime
   ) throws(CallRefusal) {
     guard let handled = connections[id]?.handled else { return }
     // Said again after a new socket; its answer is among what was repeated.
@@ -48,7 +48,7 @@ extension SessionBrain {
   }
 
   /// Throws `limit` for what is dear, or told to everyone, and comes too often; what one may not do takes nothing of what all have.
-  private mutating func requireRate(of request: CallRequest, by id: ConnectionID, _ now: CallMoment) throws(CallRefusal) {
+  private mutating func requireRate(of request: CallRequest, by id: ConnectionID, _ now: CallTime) throws(CallRefusal) {
     guard let role = connections[id]?.role else { return }
     switch request {
     case .offer:
@@ -73,14 +73,14 @@ extension SessionBrain {
     }
   }
 
-  private mutating func requireBroadcast(of name: ByteString = "", _ now: CallMoment) throws(CallRefusal) {
+  private mutating func requireBroadcast(of name: ByteString = "", _ now: CallTime) throws(CallRefusal) {
     // A byte is written as six at most.
     let wait = broadcasts.take(at: now.monotonic) ?? toldBytes.take(6 * name.count, at: now.monotonic)
     if let wait { throw CallRefusal(.limit, "Too much happens in the session.", retryAfterMilliseconds: wait) }
   }
 
   private mutating func perform(
-    _ request: CallRequest, _ number: Int64, of id: ConnectionID, _ now: CallMoment
+    _ request: CallRequest, _ number: Int64, of id: ConnectionID, _ now: CallTime
   ) throws(CallRefusal) {
     guard let role = connections[id]?.role else { return }
     func require(_ permission: Role.Permission) throws(CallRefusal) {
@@ -133,7 +133,7 @@ extension SessionBrain {
 
   /// - Parameter sender: nil for the application's server.
   package mutating func signal(
-    _ signal: CallSignal, to: ConnectionID?, from sender: ConnectionID? = nil, _ now: CallMoment
+    _ signal: CallSignal, to: ConnectionID?, from sender: ConnectionID? = nil, _ now: CallTime
   ) throws(CallRefusal) {
     if let to, !has(to) { throw .noConnection }
     if let wait = signals.take(at: now.monotonic) {

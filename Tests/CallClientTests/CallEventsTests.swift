@@ -7,13 +7,13 @@ import Testing
 /// A session that a server talks to, and what listeners hear of it.
 private struct Listening {
   var session = CallSession(randomSeed: 1, subscribesToAll: false)
-  var news = CallNews()
+  var events = CallEvents()
   var heard: [String] = []
 
   mutating func take(_ input: SessionInput) {
     for effect in session.handle(input, now: 0) {
       guard case .change(let change) = effect else { continue }
-      heard += news.items(of: change, in: session).map { Self.words(CallEvent($0, in: session)) }
+      heard += events.take(change, in: session).map { Self.words(CallEvent($0, in: session)) }
     }
   }
 
@@ -56,7 +56,7 @@ private struct Listening {
   }
 }
 
-@Suite struct CallNewsTests {
+@Suite struct CallEventsTests {
   @Test("Who and what is there is told after the own coming, each once")
   func coming() {
     var listening = Listening()

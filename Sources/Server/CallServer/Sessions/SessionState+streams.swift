@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// What is published.
-extension SessionBrain {
+extension SessionState {
   enum StreamEnd: String {
     case unpublished, left, lost, forced
     /// None of its media has come. Only its publisher is told: nobody else knows of it.
@@ -10,7 +10,7 @@ extension SessionBrain {
   }
 
   mutating func publish(
-    _ description: StreamDescription, by id: ConnectionID, _ now: CallMoment
+    _ description: StreamDescription, by id: ConnectionID, _ now: CallTime
   ) throws(CallRefusal) -> CallStream {
     guard let connection = connections[id], connection.streams.count < CallLimits.streamsOfConnection else {
       throw CallRefusal(.limit, "A connection has at most \(CallLimits.streamsOfConnection) streams.")
@@ -101,7 +101,7 @@ extension SessionBrain {
   }
 
   /// A place of the session's is not for what never comes. Who is looked for may still send it, and who has switched both sides off sends nothing.
-  mutating func endWithoutMedia(_ id: StreamID, _ now: CallMoment) {
+  mutating func endWithoutMedia(_ id: StreamID, _ now: CallTime) {
     guard let stream = streams[id], lost[stream.connection] == nil, stream.description.hasAudio || stream.description.hasVideo
     else {
       withoutMedia[id] = now.monotonic + CallLimits.firstMediaMilliseconds
@@ -116,7 +116,7 @@ extension SessionBrain {
     withoutMedia[id] = nil
     streams[id]?.isAnnounced = true
     if let connection = connections[stream.connection] {
-      add(.happened(SessionNews(what: .streamCreated(stream), connection: connection)))
+      add(.happened(SessionEvent(what: .streamCreated(stream), connection: connection)))
     }
     if isArchived, recording == nil, isRouted { add(.wantsArchive(ArchiveRequest(starts: true))) }
     sayToAll(
@@ -137,7 +137,7 @@ extension SessionBrain {
     streams[id] = nil
     withoutMedia[id] = nil
     connections[stream.connection]?.streams.removeAll { $0 == id }
-    // What others have done, or we, is news to the publisher too.
+    // What others have done, or the server, the publisher is told too.
     if end == .forced || end == .noMedia { sayDestroyed(id, end, to: [stream.connection]) }
   }
 
@@ -162,7 +162,7 @@ extension SessionBrain {
   /// For the application's server.
   mutating func tellDestroyed(_ stream: CallStream, _ end: StreamEnd) {
     guard let connection = connections[stream.connection] else { return }
-    add(.happened(SessionNews(what: .streamDestroyed(stream, end), connection: connection)))
+    add(.happened(SessionEvent(what: .streamDestroyed(stream, end), connection: connection)))
   }
 
   private mutating func sayDestroyed(_ id: StreamID, _ end: StreamEnd, to connections: [ConnectionID]) {

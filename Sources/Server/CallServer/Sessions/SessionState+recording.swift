@@ -3,12 +3,12 @@ import MediaRouter
 import Recording
 
 /// How a session is recorded: one recording at a time, and everyone in the session knows.
-extension SessionBrain {
+extension SessionState {
   package var archive: ArchiveID? { recording?.archive }
 
   /// Begins with what is published. Throws `not_found` where nobody is there, `invalid` where it cannot be or is already.
   package mutating func startRecording(
-    _ archive: ArchiveID, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout(), now: CallMoment
+    _ archive: ArchiveID, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout(), now: CallTime
   ) throws(CallRefusal) {
     guard isRouted else { throw .invalid("Media of this session goes between its peers.") }
     guard recording == nil else { throw Self.isRecorded }

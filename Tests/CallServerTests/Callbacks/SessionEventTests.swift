@@ -4,11 +4,11 @@ import Testing
 
 @testable import CallServer
 
-@Suite struct SessionNewsTests {
+@Suite struct SessionEventTests {
   /// What an application's server would be told, in OpenTok's words.
   private func told(_ fixture: SessionFixture) -> [JSON] {
-    defer { fixture.news = [] }
-    return fixture.news.map {
+    defer { fixture.happened = [] }
+    return fixture.happened.map {
       try! JSON.parse($0.body(of: SessionFixture.session, of: ProjectID(trusted: "4000"), at: 1_700_000_000_000))
     }
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(lost.allSatisfy { $0["reason"]?.string == "networkDisconnected" })
     _ = try fixture.publish(bob)
     _ = told(fixture)
-    fixture.brain.endAll(CallRefusal(.ended, "The session is over."))
+    fixture.state.endAll(CallRefusal(.ended, "The session is over."))
     fixture.collect()
     #expect(told(fixture).map { $0["event"]?.string } == ["streamDestroyed", "connectionDestroyed"])
   }

@@ -3,7 +3,7 @@ import MediaRouter
 import ServerCore
 
 /// How connections come, break, come back and end.
-extension SessionBrain {
+extension SessionState {
   /// Why a connection is no longer there, for the others.
   enum End: String {
     case left, lost, forced, ended
@@ -27,7 +27,7 @@ extension SessionBrain {
   /// Throws `limit`, also where the token has too many connections already or too many come at once, and `invalid` for a client that cannot take part in this kind of session.
   package mutating func connect(
     _ token: ConnectionToken, relays: Bool = false, iceServers: [ICEServer] = [], on socket: SocketID,
-    now: CallMoment
+    now: CallTime
   ) throws(CallRefusal) -> ConnectionID {
     guard connections.count < connectionsLimit else { throw CallRefusal(.limit, "The session is full.") }
     guard isRouted || connections.count < CallLimits.connectionsOfRelayedSession else {
@@ -60,7 +60,7 @@ extension SessionBrain {
         $0.key("connection"); connection.write(to: &$0)
       })
     connections[id] = connection
-    add(.happened(SessionNews(what: .connectionCreated, connection: connection)))
+    add(.happened(SessionEvent(what: .connectionCreated, connection: connection)))
     settle()
     return id
   }
@@ -90,7 +90,7 @@ extension SessionBrain {
 
   /// A participant comes back on another socket. Throws `gone`; `limit` for who comes back too often, or has too much said again.
   package mutating func resume(
-    _ id: ConnectionID, key: ByteString, after seq: Int64, on socket: SocketID, now: CallMoment
+    _ id: ConnectionID, key: ByteString, after seq: Int64, on socket: SocketID, now: CallTime
   ) throws(CallRefusal) {
     guard let connection = connections[id], KeyedHash.areSame(connection.key, key.utf8),
       let missed = connection.outbox.messages(after: seq)
@@ -109,14 +109,14 @@ extension SessionBrain {
   }
 
   /// A socket has ended without a word.
-  package mutating func lose(_ socket: SocketID, now: CallMoment) {
+  package mutating func lose(_ socket: SocketID, now: CallTime) {
     guard let id = sockets.removeValue(forKey: socket) else { return }
     connections[id]?.socket = nil
     lost[id] = now.monotonic + CallLimits.resumeMilliseconds
   }
 
   /// What is due by time.
-  package mutating func advance(to now: CallMoment) {
+  package mutating func advance(to now: CallTime) {
     for (id, deadline) in lost where deadline <= now.monotonic { end(id, .lost) }
     for (id, deadline) in withoutMedia where deadline <= now.monotonic { endWithoutMedia(id, now) }
     if let recording, recording.deadline <= now.monotonic { endRecording("It was as long as a recording may be.") }
@@ -135,7 +135,7 @@ extension SessionBrain {
       for worker in track.workers.dropFirst() { tell(.unpublish(track.id), on: worker) }
     }
     for connection in Array(connections.values) {
-      add(.happened(SessionNews(what: .connectionDestroyed(.ended), connection: connection)))
+      add(.happened(SessionEvent(what: .connectionDestroyed(.ended), connection: connection)))
       if let peer = connection.peer { tell(.close(peer.transport), on: peer.worker) }
       if let socket = connection.socket { close(socket, reason) }
     }
@@ -176,6 +176,6 @@ extension SessionBrain {
         writer.member("connection", id)
         writer.member("reason", end.rawValue)
       })
-    add(.happened(SessionNews(what: .connectionDestroyed(end), connection: connection)))
+    add(.happened(SessionEvent(what: .connectionDestroyed(end), connection: connection)))
   }
 }

@@ -5,7 +5,7 @@ import MediaRouter
 /// follows from that is in `effects` and `deadline`.
 ///
 /// Documentation/Decisions/0014-call-sessions.md is its law.
-package struct SessionBrain: Sendable {
+package struct SessionState: Sendable {
   /// What follows, in order.
   package enum Effect: Sendable {
     /// A text message.
@@ -17,7 +17,7 @@ package struct SessionBrain: Sendable {
     /// A moderator's request, answered by `answer(_:of:)`; or, without one, a session that is always recorded has something to record.
     case wantsArchive(ArchiveRequest)
     /// For the application's server.
-    case happened(SessionNews)
+    case happened(SessionEvent)
   }
 
   package let id: SessionID
@@ -58,7 +58,7 @@ package struct SessionBrain: Sendable {
   package private(set) var effects: [Effect] = []
 
   package init(
-    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, workers: SessionWorkers, now: CallMoment,
+    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, workers: SessionWorkers, now: CallTime,
     connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
@@ -117,10 +117,10 @@ extension RouterEvent {
   package var sessionNumber: UInt32? {
     switch self {
     case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
-      SessionBrain.number(of: id.number)
-    case .trackStarted(let id), .demand(let id, _): SessionBrain.number(of: id.number)
-    case .layer(let id, _): SessionBrain.number(of: id.number)
-    case .speaker(_, let track): SessionBrain.number(of: track.number)
+      SessionState.number(of: id.number)
+    case .trackStarted(let id), .demand(let id, _): SessionState.number(of: id.number)
+    case .layer(let id, _): SessionState.number(of: id.number)
+    case .speaker(_, let track): SessionState.number(of: track.number)
     case .counts: nil
     }
   }

@@ -2,8 +2,8 @@ import CallCore
 
 extension CallEvent {
   /// What is told of something new in a session.
-  init(_ item: CallNews.Item, in session: CallSession) {
-    switch item {
+  init(_ event: CallEvents.Event, in session: CallSession) {
+    switch event {
     case .connected(let own): self = .connected(own)
     case .reconnecting: self = .reconnecting
     case .reconnected(let own): self = .reconnected(own)

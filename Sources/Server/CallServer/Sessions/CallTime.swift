@@ -1,5 +1,5 @@
-/// What time it is, passed in. Both in milliseconds.
-package struct CallMoment: Sendable {
+/// What the clocks show, passed in. Both in milliseconds.
+package struct CallTime: Sendable {
   /// Never goes back; for deadlines and rates.
   package var monotonic: Int64
   /// Since 1970; for people.

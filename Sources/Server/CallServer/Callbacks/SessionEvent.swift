@@ -2,12 +2,12 @@ import Homeserver
 import JSON
 
 /// What happens in a session, as its application's server hears of it. The shape is OpenTok's, "session monitoring".
-package struct SessionNews: Sendable {
+package struct SessionEvent: Sendable {
   enum What: Sendable {
     case connectionCreated
-    case connectionDestroyed(SessionBrain.End)
+    case connectionDestroyed(SessionState.End)
     case streamCreated(CallStream)
-    case streamDestroyed(CallStream, SessionBrain.StreamEnd)
+    case streamDestroyed(CallStream, SessionState.StreamEnd)
   }
 
   let what: What
@@ -66,7 +66,7 @@ package struct SessionNews: Sendable {
   }
 }
 
-extension SessionBrain.End {
+extension SessionState.End {
   fileprivate var callbackReason: String {
     switch self {
     case .left: "clientDisconnected"
@@ -76,7 +76,7 @@ extension SessionBrain.End {
   }
 }
 
-extension SessionBrain.StreamEnd {
+extension SessionState.StreamEnd {
   fileprivate var callbackReason: String {
     switch self {
     case .unpublished, .noMedia: "mediaStopped"

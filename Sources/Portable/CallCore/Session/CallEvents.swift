@@ -1,8 +1,8 @@
 import JSON
 
-/// From what a session says has changed to what is new for those who listen: each thing once, in order. No I/O.
-public struct CallNews: Sendable {
-  public enum Item: Sendable {
+/// Makes events of what a session says has changed: each once, in order. No I/O.
+public struct CallEvents: Sendable {
+  public enum Event: Sendable {
     case connected(CallConnection)
     case reconnecting
     case reconnected(CallConnection)
@@ -33,7 +33,7 @@ public struct CallNews: Sendable {
 
   public init() {}
 
-  public mutating func items(of change: SessionChange, in session: CallSession) -> [Item] {
+  public mutating func take(_ change: SessionChange, in session: CallSession) -> [Event] {
     switch change {
     case .session: return stateChanged(session)
     case .connection(let id): return connectionChanged(id, session)
@@ -47,27 +47,27 @@ public struct CallNews: Sendable {
     }
   }
 
-  private mutating func stateChanged(_ session: CallSession) -> [Item] {
-    var items: [Item] = []
+  private mutating func stateChanged(_ session: CallSession) -> [Event] {
+    var events: [Event] = []
     // What went with a connection that the server does not know any more.
-    for stream in streams { items += streamChanged(stream.id, session) }
-    for connection in connections { items += connectionChanged(connection.id, session) }
+    for stream in streams { events += streamChanged(stream.id, session) }
+    for connection in connections { events += connectionChanged(connection.id, session) }
     let old = state
     state = session.state
     switch session.state {
     case .connected:
       own = session.connection
       guard let own else { break }
-      items.append(old == .reconnecting ? .reconnected(own) : .connected(own))
-      items += recordingChanged(session)
-    case .reconnecting: if old != .reconnecting { items.append(.reconnecting) }
-    case .ended(let end): items.append(.closed(end))
+      events.append(old == .reconnecting ? .reconnected(own) : .connected(own))
+      events += recordingChanged(session)
+    case .reconnecting: if old != .reconnecting { events.append(.reconnecting) }
+    case .ended(let end): events.append(.closed(end))
     case .idle, .connecting: break
     }
-    return items
+    return events
   }
 
-  private mutating func connectionChanged(_ id: ByteString, _ session: CallSession) -> [Item] {
+  private mutating func connectionChanged(_ id: ByteString, _ session: CallSession) -> [Event] {
     if let old = own, old.id == id, let new = session.connection, new.id == id {
       own = new
       return old.role == new.role ? [] : [.connectionChanged(new)]
@@ -81,26 +81,26 @@ public struct CallNews: Sendable {
     return old.role == new.role ? [] : [.connectionChanged(new)]
   }
 
-  private mutating func streamChanged(_ id: ByteString, _ session: CallSession) -> [Item] {
+  private mutating func streamChanged(_ id: ByteString, _ session: CallSession) -> [Event] {
     let old = streams.first { $0.id == id }
     streams.removeAll { $0.id == id }
     guard let new = session.stream(id) else { return old.map { [.streamDestroyed($0)] } ?? [] }
     streams.append(new)
     guard let old else { return [.streamCreated(new)] }
-    var items: [Item] = []
+    var events: [Event] = []
     if old.videoDisabled != new.videoDisabled {
       if let reason = new.videoDisabled {
-        items.append(.videoDisabled(new, reason: reason))
+        events.append(.videoDisabled(new, reason: reason))
       } else {
-        items.append(.videoEnabled(new, reason: old.videoDisabled ?? ""))
+        events.append(.videoEnabled(new, reason: old.videoDisabled ?? ""))
       }
     }
     // Whether it arrives, and how large, one has asked for oneself.
-    if !old.looksLike(new) { items.append(.streamChanged(new)) }
-    return items
+    if !old.looksLike(new) { events.append(.streamChanged(new)) }
+    return events
   }
 
-  private mutating func recordingChanged(_ session: CallSession) -> [Item] {
+  private mutating func recordingChanged(_ session: CallSession) -> [Event] {
     guard session.recording != recording else { return [] }
     recording = session.recording
     return [.recording(recording)]
