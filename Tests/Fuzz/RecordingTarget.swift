@@ -25,11 +25,11 @@ private enum FuzzedRecording {
       case 0: recorder.advance(to: now)
       case 1: recorder.add(id(codec), codec, now: now)
       case 2:
-        recorder.receive(RecordedBatch.Report(subscription: id(codec), ntpTime: UInt64(timestamp) << 20, timestamp: timestamp))
+        recorder.receive(TappedBatch.Report(subscription: id(codec), ntpTime: UInt64(timestamp) << 20, timestamp: timestamp))
       case 3: recorder.remove(id(codec), now: now)
       default:
         recorder.receive(
-          RecordedBatch.Packet(
+          TappedBatch.Packet(
             subscription: id(codec), sequence: 100 + UInt64(input[offset + 2]), timestamp: timestamp, marker: flags & 1 != 0,
             startsFrame: flags & 2 != 0, isKeyFrame: flags & 4 != 0, arrival: now, media: 0..<0),
           Array(input[(offset + 5)..<end]))

@@ -82,7 +82,7 @@ package actor CallServer {
     self.recordings = recordings
     workers = try MediaWorkers(
       configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
-      onRecorded: { recordings.recorder.submit($0) },
+      onTapped: { recordings.recorder.submit($0) },
       onEvents: { [eventInput] events in eventInput.yield(events) })
     late.workers.withLock { [workers] in $0 = workers }
   }

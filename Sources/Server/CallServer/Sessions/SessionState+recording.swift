@@ -77,7 +77,7 @@ extension SessionState {
       name: stream.description.name, videoType: stream.description.videoType)
     // The recorder knows the name before the first packet.
     add(.archive(.add(recording.archive, described, subscription, track.codec)))
-    tell(.record(subscription, of: track.id), on: worker)
+    tell(.tap(subscription, of: track.id), on: worker)
   }
 
   /// A track is gone; its subscription went with it.

@@ -21,7 +21,7 @@ extension ForwardingUnit {
       let layer = source.track.layers[source.layer]
       layer.lastSenderReport = report
       relay(report, of: source.track, source.layer)
-      noteReport(report, of: source, now)
+      tapReport(report, of: source, now)
       layer.statistics.receive(report, now: now)
     case .nack(_, let media, let lost):
       guard let subscription = transport.subscription(ssrc: media), subscription.canResend else { return }

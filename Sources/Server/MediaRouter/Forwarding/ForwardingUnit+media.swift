@@ -177,7 +177,7 @@ extension ForwardingUnit {
   private func forward(
     _ packets: UnsafeBufferPointer<OutgoingPacket>, of track: Track, to subscription: Subscription, _ now: MediaTime
   ) {
-    guard let transport = subscription.transport else { return record(packets, of: track, subscription, now) }
+    guard let transport = subscription.transport else { return tap(packets, of: track, subscription, now) }
     guard let destination = Destination(transport) else { return }
     // What goes to one subscriber stays in one message.
     if !batch.hasRoom(for: packets.count) { sendBatch() }

@@ -31,8 +31,8 @@ final class ForwardingUnit {
   var random: any RandomNumberGenerator
   let batch: SendBatch
   var timers = ForwardingTimers()
-  /// What recorders got since it was taken.
-  var recorded = RecordedBatch()
+  /// Packets of tapped tracks since they were taken.
+  var tapped = TappedBatch()
   /// What other workers get, by their numbers.
   @exclusivity(unchecked) var relayed: [RelayedBatch] = []
   /// By session.
@@ -115,7 +115,7 @@ final class ForwardingUnit {
       if let track = tracks[id] { unpublish(track) }
     case .accept(let id, let worker, let parameters): accept(id, from: worker, parameters)
     case .subscribe(let id, let track, let transport, let parameters): subscribe(id, to: track, on: transport, parameters)
-    case .record(let id, let track): record(id, of: track)
+    case .tap(let id, let track): tap(id, of: track)
     case .unsubscribe(let id):
       if let subscription = subscriptions[id] { unsubscribe(subscription) }
     case .limit(let id, let limit): change(id) { $0.limit = limit }
@@ -225,8 +225,8 @@ final class ForwardingUnit {
     requestLayers(of: track)
   }
 
-  private func record(_ id: SubscriptionID, of trackID: TrackID) {
-    guard let track = tracks[trackID], subscriptions[id] == nil, !track.subscriptions.contains(where: \.isRecorder) else {
+  private func tap(_ id: SubscriptionID, of trackID: TrackID) {
+    guard let track = tracks[trackID], subscriptions[id] == nil, !track.subscriptions.contains(where: \.isTap) else {
       return
     }
     let subscription = Subscription(

@@ -165,13 +165,13 @@ package enum RouterCommand: Sendable {
   /// `unpublish`.
   case accept(TrackID, from: WorkerID, TrackParameters)
   case subscribe(SubscriptionID, to: TrackID, on: TransportID, SubscriptionParameters)
-  /// A recorder gets the track: what leaves goes to `ForwardingUnit.recorded`. One for each track.
-  case record(SubscriptionID, of: TrackID)
+  /// Copies what leaves of a track to `ForwardingUnit.tapped`, for recordings. One tap a track.
+  case tap(SubscriptionID, of: TrackID)
   case unsubscribe(SubscriptionID)
   /// At most these layers, whatever the bandwidth.
   case limit(SubscriptionID, LayerLimit)
   case pause(SubscriptionID, Bool)
-  /// A recorder lacks something and has to begin anew: the publisher is asked for a key frame.
+  /// A tap lacks something and has to begin anew: the publisher is asked for a key frame.
   case refresh(SubscriptionID)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)

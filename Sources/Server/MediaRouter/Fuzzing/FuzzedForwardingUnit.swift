@@ -105,16 +105,16 @@ package enum FuzzedForwardingUnit {
       offset = end
       world.unit.flush(now: world.now)
       world.unit.events.removeAll()
-      if let recorded = world.unit.takeRecorded() { check(recorded) }
+      if let tapped = world.unit.takeTapped() { check(tapped) }
     }
     world.now = world.now + .seconds(2)
     world.unit.advance(to: world.now)
     guard world.unit.counts.addresses <= world.unit.counts.transports else { fatalError("state for a stranger") }
   }
 
-  private static func check(_ recorded: RecordedBatch) {
-    for packet in recorded.packets {
-      guard packet.media.lowerBound >= 0, packet.media.upperBound <= recorded.bytes.count else { fatalError("recorded beyond") }
+  private static func check(_ tapped: TappedBatch) {
+    for packet in tapped.packets {
+      guard packet.media.lowerBound >= 0, packet.media.upperBound <= tapped.bytes.count else { fatalError("tapped beyond") }
     }
   }
 
@@ -142,7 +142,7 @@ package enum FuzzedForwardingUnit {
       case 3: .unsubscribe(subscription)
       case 4: .unpublish(TrackID(number))
       case 5: .close(TransportID(number))
-      case 8: .record(subscription, of: TrackID(UInt64(value) % 6))
+      case 8: .tap(subscription, of: TrackID(UInt64(value) % 6))
       case 9: .refresh(subscription)
       case 6: .restart(TransportID(number), credentials(Int(value) + 3), remoteUfrag: nil)
       default:

@@ -45,31 +45,31 @@ package final class MediaWorker: @unchecked Sendable {
   private let mailboxes: [WorkerMailbox]
   private let mailbox: WorkerMailbox
   private let onEvents: @Sendable ([RouterEvent]) -> Void
-  private let onRecorded: @Sendable (RecordedBatch) -> Void
+  private let onTapped: @Sendable (TappedBatch) -> Void
   private let identity: DTLSIdentity
   private let limits: RouterLimits
 
   /// - Parameters:
   ///   - address: port 0 for any.
   ///   - takesStreams: whether it listens by TCP too, for peers whose network blocks UDP. RFC 6544.
-  ///   - onRecorded: what recorders get, at most once for each waking of the thread; called on it, must not wait.
+  ///   - onTapped: what taps get, at most once for each waking of the thread; called on it, must not wait.
   ///   - onEvents: called on the worker's thread; must not wait.
   /// - Throws: when the address cannot be bound.
   package convenience init(
     _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool = false, limits: RouterLimits = RouterLimits(),
-    onRecorded: @escaping @Sendable (RecordedBatch) -> Void = { _ in },
+    onTapped: @escaping @Sendable (TappedBatch) -> Void = { _ in },
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
     guard let mailbox = WorkerMailbox() else { throw MediaWorkerError(address: address, code: errno) }
     try self.init(
       WorkerID(0), among: [mailbox], identity, address: address, takesStreams: takesStreams, limits: limits,
-      onRecorded: onRecorded, onEvents: onEvents)
+      onTapped: onTapped, onEvents: onEvents)
   }
 
   /// One of several, each with a mailbox.
   init(
     _ id: WorkerID, among mailboxes: [WorkerMailbox], _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool,
-    limits: RouterLimits, onRecorded: @escaping @Sendable (RecordedBatch) -> Void,
+    limits: RouterLimits, onTapped: @escaping @Sendable (TappedBatch) -> Void,
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
     self.id = id
@@ -81,7 +81,7 @@ package final class MediaWorker: @unchecked Sendable {
     self.identity = identity
     self.limits = limits
     self.onEvents = onEvents
-    self.onRecorded = onRecorded
+    self.onTapped = onTapped
     fingerprint = identity.fingerprint
   }
 
@@ -172,7 +172,7 @@ package final class MediaWorker: @unchecked Sendable {
       var datagrams = 0
       while datagrams < Self.datagramsLimit, read(input, unit, &datagrams) {}
       if let streams, !streams.isIdle || descriptors[2].revents != 0 { handle(streams, unit, &lastSweep) }
-      if let recorded = unit.takeRecorded() { onRecorded(recorded) }
+      if let tapped = unit.takeTapped() { onTapped(tapped) }
       unit.advance(to: MediaTime.now)
       if !unit.events.isEmpty {
         onEvents(unit.events)

@@ -1,13 +1,13 @@
-/// What goes to recorders: a subscription without a transport, whose packets are copied once and leave with the batch.
+/// A tap: a subscription without a transport, whose packets are copied once and leave with the batch. Recordings are made of them.
 extension ForwardingUnit {
-  /// What recorders got since the last call; nil for nothing.
-  func takeRecorded() -> RecordedBatch? {
-    guard !recorded.isEmpty else { return nil }
-    defer { recorded = RecordedBatch() }
-    return recorded
+  /// What taps got since the last call; nil for nothing.
+  func takeTapped() -> TappedBatch? {
+    guard !tapped.isEmpty else { return nil }
+    defer { tapped = TappedBatch() }
+    return tapped
   }
 
-  func record(
+  func tap(
     _ packets: UnsafeBufferPointer<OutgoingPacket>, of track: Track, _ subscription: Subscription, _ now: MediaTime
   ) {
     let target = subscription.target(of: track)
@@ -15,20 +15,20 @@ extension ForwardingUnit {
       guard let media = packet.media,
         let output = subscription.rewrite(media, of: packet.position, track, target: target, now: now)
       else { continue }
-      let start = recorded.bytes.count
-      recorded.bytes.append(contentsOf: packet.encoded(track.parameters.codec))
-      recorded.packets.append(
-        RecordedBatch.Packet(
+      let start = tapped.bytes.count
+      tapped.bytes.append(contentsOf: packet.encoded(track.parameters.codec))
+      tapped.packets.append(
+        TappedBatch.Packet(
           subscription: subscription.id, sequence: output.index, timestamp: output.timestamp, marker: output.marker,
           startsFrame: media.payload.startsFrame, isKeyFrame: media.payload.isKeyFrame, arrival: media.arrival,
-          media: start..<recorded.bytes.count))
+          media: start..<tapped.bytes.count))
     }
   }
 
-  func noteReport(_ report: SenderReport, of source: Transport.Source, _ now: MediaTime) {
-    for subscription in source.track.subscriptions where subscription.isRecorder && subscription.layer == source.layer {
-      recorded.reports.append(
-        RecordedBatch.Report(
+  func tapReport(_ report: SenderReport, of source: Transport.Source, _ now: MediaTime) {
+    for subscription in source.track.subscriptions where subscription.isTap && subscription.layer == source.layer {
+      tapped.reports.append(
+        TappedBatch.Report(
           subscription: subscription.id, ntpTime: report.ntpTime,
           timestamp: report.rtpTime &+ subscription.rewriter.timestampOffset))
     }

@@ -1,5 +1,5 @@
-/// What recorders of tracks got, in the order in which it left.
-package struct RecordedBatch: Sendable {
+/// What taps of tracks got, in the order in which it left.
+package struct TappedBatch: Sendable {
   /// A packet that a subscriber would have got, opened.
   package struct Packet: Sendable {
     package var subscription: SubscriptionID
