@@ -13,14 +13,14 @@ final class ServerSide {
 
   private static let session = SessionID(trusted: "1_test")
   private static let fingerprint = Fingerprint("sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"))!
-  private var brain: SessionBrain
-  private var now = CallMoment(monotonic: 0, wall: 1_700_000_000_000)
+  private var state: SessionState
+  private var now = CallTime(monotonic: 0, wall: 1_700_000_000_000)
   private var greeted: Set<UInt64> = []
 
   init(seed: UInt64) {
     let address = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000)
     let media = SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [address])
-    brain = SessionBrain(
+    state = SessionState(
       Self.session, isRouted: true, number: 7, workers: SessionWorkers([media], homeLimit: CallLimits.homeTransports), now: now,
       random: RandomSource(seed: seed))
   }
@@ -33,13 +33,13 @@ final class ServerSide {
       if greeted.insert(socket).inserted {
         try greet(try message.get(), on: id)
       } else {
-        brain.receive(message, on: id, now: now)
+        state.receive(message, on: id, now: now)
       }
     } catch {
-      say(socket, SessionBrain.closed(error))
+      say(socket, SessionState.closed(error))
       close(socket)
     }
-    for track in Array(brain.tracks.keys) { brain.handle(.trackStarted(track)) }
+    for track in Array(state.tracks.keys) { state.handle(.trackStarted(track)) }
     tell()
   }
 
@@ -48,31 +48,31 @@ final class ServerSide {
     case .connect(let token, _, let relays):
       let role = Role(rawValue: token.string) ?? .subscriber
       let token = ConnectionToken(session: Self.session, role: role, data: "", layoutClasses: [])
-      _ = try brain.connect(token, relays: relays, on: socket, now: now)
-    case .resume(let connection, let key, let seq): try brain.resume(connection, key: key, after: seq, on: socket, now: now)
+      _ = try state.connect(token, relays: relays, on: socket, now: now)
+    case .resume(let connection, let key, let seq): try state.resume(connection, key: key, after: seq, on: socket, now: now)
     default: throw .invalid("The first message is connect or resume.")
     }
   }
 
   func lose(_ socket: UInt64) {
-    brain.lose(SocketID(socket), now: now)
+    state.lose(SocketID(socket), now: now)
     tell()
   }
 
   func pass(_ milliseconds: Int64) {
     now.monotonic += milliseconds
-    brain.advance(to: now)
+    state.advance(to: now)
     tell()
   }
 
   func setRole(_ role: String, of connection: String) {
     guard let role = Role(rawValue: role) else { return }
-    brain.setRole(role, of: ConnectionID(trusted: ByteString(connection)))
+    state.setRole(role, of: ConnectionID(trusted: ByteString(connection)))
     tell()
   }
 
   private func tell() {
-    for effect in brain.takeEffects() {
+    for effect in state.takeEffects() {
       switch effect {
       case .send(let bytes, let socket): say(socket.number, bytes)
       case .close(let socket): close(socket.number)
@@ -84,16 +84,16 @@ final class ServerSide {
   // MARK: What it knows
 
   var roles: [String: String] {
-    Dictionary(uniqueKeysWithValues: brain.connections.values.map { ($0.id.string, $0.role.rawValue) })
+    Dictionary(uniqueKeysWithValues: state.connections.values.map { ($0.id.string, $0.role.rawValue) })
   }
 
   /// Of whom each is that others know of.
   var streams: [String: String] {
-    Dictionary(uniqueKeysWithValues: brain.announcedStreams.map { ($0.id.string, $0.connection.string) })
+    Dictionary(uniqueKeysWithValues: state.announcedStreams.map { ($0.id.string, $0.connection.string) })
   }
 
   /// The sounds and pictures that a connection gets: their streams.
   func subscriptions(of connection: String) -> [String] {
-    brain.subscriptions.values.filter { $0.connection.string == connection }.map(\.stream.string).sorted()
+    state.subscriptions.values.filter { $0.connection.string == connection }.map(\.stream.string).sorted()
   }
 }

@@ -7,5 +7,5 @@ func fuzzRTCP(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.rtcp(bytes) 
 func fuzzSRTP(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.srtp(bytes) }
 func fuzzPayloads(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.payload(bytes) }
 func fuzzSDP(_ bytes: UnsafeRawBufferPointer) { MediaRouterFuzzing.sdp(bytes) }
-func fuzzRouter(_ bytes: UnsafeRawBufferPointer) { FuzzedRouter.run(bytes) }
+func fuzzRouter(_ bytes: UnsafeRawBufferPointer) { FuzzedForwardingUnit.run(bytes) }
 func fuzzRelay(_ bytes: UnsafeRawBufferPointer) { FuzzedRelay.run(bytes) }

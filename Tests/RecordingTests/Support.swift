@@ -22,13 +22,13 @@ struct PacketSource {
     self.id = SubscriptionID(id)
   }
 
-  typealias Sent = (packet: RecordedBatch.Packet, media: [UInt8])
+  typealias Sent = (packet: TappedBatch.Packet, media: [UInt8])
 
   /// One frame in pieces; for VP8 and VP9 they are what the descriptor left.
   mutating func frame(_ pieces: [[UInt8]], at time: Int64, timestamp: UInt32? = nil, isKey: Bool = false) -> [Sent] {
     pieces.enumerated().map { i, media in
       defer { sequence += 1 }
-      let packet = RecordedBatch.Packet(
+      let packet = TappedBatch.Packet(
         subscription: id, sequence: sequence,
         timestamp: timestamp ?? UInt32(truncatingIfNeeded: time * codec.clockRate / 1_000), marker: i == pieces.count - 1,
         startsFrame: i == 0 || codec == .h264, isKeyFrame: isKey && i == 0, arrival: milliseconds(time), media: 0..<media.count)

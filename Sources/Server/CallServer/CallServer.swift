@@ -11,10 +11,10 @@ import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.
 ///
-/// What happens in a session is `SessionBrain`'s affair; this is all that is not: sockets, time, the database, the workers.
+/// What happens in a session is `SessionState`'s affair; this is all that is not: sockets, time, the database, the workers.
 package actor CallServer {
   struct LiveSession {
-    var brain: SessionBrain
+    var state: SessionState
     let session: CallSessions.Session
   }
 
@@ -82,7 +82,7 @@ package actor CallServer {
     self.recordings = recordings
     workers = try MediaWorkers(
       configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
-      onRecorded: { recordings.recorder.submit($0) },
+      onTapped: { recordings.recorder.submit($0) },
       onEvents: { [eventInput] events in eventInput.yield(events) })
     late.workers.withLock { [workers] in $0 = workers }
   }
@@ -112,7 +112,7 @@ package actor CallServer {
   package func shutdown() async {
     isStopping = true
     for id in Array(live.keys) {
-      run(id) { brain, _ in brain.endAll(CallRefusal(.shuttingDown, "The server is stopping.")) }
+      run(id) { state, _ in state.endAll(CallRefusal(.shuttingDown, "The server is stopping.")) }
     }
     alarm?.task.cancel()
     housekeeping?.cancel()
@@ -131,8 +131,8 @@ package actor CallServer {
     late.workers.withLock { $0 = nil }
   }
 
-  nonisolated var now: CallMoment {
-    CallMoment(monotonic: Int64(clamping: EventLoop.nowNanoseconds / 1_000_000), wall: clock.now())
+  nonisolated var now: CallTime {
+    CallTime(monotonic: Int64(clamping: EventLoop.nowNanoseconds / 1_000_000), wall: clock.now())
   }
 
   func newSocket() -> SocketID {
@@ -145,16 +145,16 @@ package actor CallServer {
   /// Does something in a session that is live, and what follows from it; nil where it is not live.
   @discardableResult
   func run<Value, Failure: Error>(
-    _ id: SessionID, _ body: (inout SessionBrain, CallMoment) throws(Failure) -> Value
+    _ id: SessionID, _ body: (inout SessionState, CallTime) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
     guard live[id] != nil else { return nil }
-    live[id]!.brain.workers.loads = loads.transports
-    let result = Result { () throws(Failure) in try body(&live[id]!.brain, now) }
-    perform(live[id]!.brain.takeEffects(), of: id)
-    deadlines[id] = live[id]!.brain.deadline
-    if live[id]!.brain.isEmpty {
-      sessionOfNumber[live[id]!.brain.number] = nil
-      loads.leave(home: live[id]!.brain.workers.home)
+    live[id]!.state.workers.loads = loads.transports
+    let result = Result { () throws(Failure) in try body(&live[id]!.state, now) }
+    perform(live[id]!.state.takeEffects(), of: id)
+    deadlines[id] = live[id]!.state.deadline
+    if live[id]!.state.isEmpty {
+      sessionOfNumber[live[id]!.state.number] = nil
+      loads.leave(home: live[id]!.state.workers.home)
       live[id] = nil
     }
     setAlarm()
@@ -169,7 +169,7 @@ package actor CallServer {
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
     live[session.id] = LiveSession(
-      brain: SessionBrain(
+      state: SessionState(
         session.id, isRouted: session.isRouted, isArchived: session.isArchived, number: lastNumber, workers: sessionWorkers(),
         now: now),
       session: session)
@@ -187,21 +187,21 @@ package actor CallServer {
   }
 
   /// Credentials for whom the token is: a relay's quotas are theirs.
-  func iceServers(for token: ConnectionToken) -> [SessionBrain.ICEServer] {
+  func iceServers(for token: ConnectionToken) -> [SessionState.ICEServer] {
     guard let turn = configuration.turn else { return [] }
     let (name, password) = turn.credentials(for: token.holder, now: clock.now())
-    return [SessionBrain.ICEServer(urls: turn.uris, username: name, credential: password)]
+    return [SessionState.ICEServer(urls: turn.uris, username: name, credential: password)]
   }
 
   /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded.
   package func end(_ project: ProjectID) async {
     for id in live.filter({ $0.value.session.project == project }).map(\.key) {
-      run(id) { brain, _ in brain.endAll(CallRefusal(.ended, "The session is over.")) }
+      run(id) { state, _ in state.endAll(CallRefusal(.ended, "The session is over.")) }
     }
     await deleteArchives(of: project)
   }
 
-  private func perform(_ effects: [SessionBrain.Effect], of id: SessionID) {
+  private func perform(_ effects: [SessionState.Effect], of id: SessionID) {
     for effect in effects {
       switch effect {
       case .send(let message, let socket): lines[socket]?.send(message)
@@ -213,14 +213,14 @@ package actor CallServer {
         workers[worker].submit(commands)
       case .archive(let command): recordings.recorder.submit(command)
       case .wantsArchive(let request): take(request, in: id)
-      case .happened(let news): tell(news, of: id)
+      case .happened(let event): tell(event, of: id)
       }
     }
   }
 
-  private func tell(_ news: SessionNews, of id: SessionID) {
+  private func tell(_ event: SessionEvent, of id: SessionID) {
     guard let project = live[id]?.session.project, callbacks.wants(project) else { return }
-    callbacks.post(news.body(of: id, of: project, at: clock.now()), for: project)
+    callbacks.post(event.body(of: id, of: project, at: clock.now()), for: project)
   }
 
   /// Sessions that nobody uses, and rows of recordings that recorded nothing. Sessions with somebody in them are in use.
@@ -238,7 +238,7 @@ package actor CallServer {
     for event in batch {
       loads.note(event)
       guard let number = event.sessionNumber, let id = sessionOfNumber[number] else { continue }
-      run(id) { brain, _ in brain.handle(event) }
+      run(id) { state, _ in state.handle(event) }
     }
   }
 
@@ -263,7 +263,7 @@ package actor CallServer {
 
   private func ring() {
     alarm = nil
-    for id in Array(deadlines.keys) { run(id) { brain, now in brain.advance(to: now) } }
+    for id in Array(deadlines.keys) { run(id) { state, now in state.advance(to: now) } }
     setAlarm()
   }
 }

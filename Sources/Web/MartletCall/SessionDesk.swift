@@ -9,7 +9,7 @@ final class SessionDesk {
   private(set) var host: SessionHost?
   /// The request that waits for the first greeting.
   private var connecting: CommandID = 0
-  private var news = CallNews()
+  private var callEvents = CallEvents()
 
   init() {
     port = FramePort { [self] in take($0) }
@@ -67,7 +67,7 @@ final class SessionDesk {
   func changed(_ change: SessionChange) {
     guard let session = host?.session else { return }
     if case .finished(let id, let refusal) = change { return finished(id, refusal, session) }
-    for item in news.items(of: change, in: session) { tell(item, session) }
+    for event in callEvents.take(change, in: session) { tell(event, session) }
   }
 
   private func finished(_ id: CommandID, _ refusal: CallRefusal?, _ session: CallSession) {
@@ -81,8 +81,8 @@ final class SessionDesk {
     }
   }
 
-  private func tell(_ item: CallNews.Item, _ session: CallSession) {
-    switch item {
+  private func tell(_ event: CallEvents.Event, _ session: CallSession) {
+    switch event {
     case .connected(let own): tellOwn("connected", own, session)
     case .reconnected(let own): tellOwn("reconnected", own, session)
     case .reconnecting: port?.tell("reconnecting")

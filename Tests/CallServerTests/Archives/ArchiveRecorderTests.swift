@@ -11,11 +11,11 @@ import Testing
     var template = Array("/tmp/martlet-recorder-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
     let recorder = try ArchiveRecorder(in: directory, ArchiveUsage(quotaBytes: nil), onFinish: { _ in }, refresh: { _ in })
-    var batch = RecordedBatch()
+    var batch = TappedBatch()
     batch.bytes = [UInt8](repeating: 0, count: 1_000 * bytesOfPacket)
     for i in 0..<1_000 {
       batch.packets.append(
-        RecordedBatch.Packet(
+        TappedBatch.Packet(
           subscription: SubscriptionID(1), sequence: UInt64(i), timestamp: 0, marker: false, startsFrame: false,
           isKeyFrame: false,
           arrival: MediaTime(microseconds: 0), media: 0..<bytesOfPacket))

@@ -33,7 +33,7 @@ import Testing
 
     func run(milliseconds: Int64, bytesOfPacket: Int = 40) {
       for _ in 0..<(milliseconds / 20) {
-        let packet = RecordedBatch.Packet(
+        let packet = TappedBatch.Packet(
           subscription: SubscriptionID(1), sequence: sequence, timestamp: UInt32(sequence * 960), marker: false,
           startsFrame: false,
           isKeyFrame: false, arrival: MediaTime(microseconds: now), media: 0..<0)

@@ -26,7 +26,7 @@ import Testing
     let moderator = try fixture.connect(.moderator)
     let stream = try fixture.publish(clients[0])
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"x""#) == nil)
-    while fixture.brain.broadcasts.take(at: fixture.now.monotonic) == nil {}
+    while fixture.state.broadcasts.take(at: fixture.now.monotonic) == nil {}
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == "limit")
     #expect(try fixture.refusal(clients[1], "publish", #""stream":{}"#) == "limit")
     #expect(throws: CallRefusal.self) { try fixture.connect() }
@@ -45,7 +45,7 @@ import Testing
   @Test func `what one may not do, or what is not there, takes nothing of what all have`() throws {
     let fixture = SessionFixture()
     let (stranger, moderator) = (try fixture.connect(.subscriber), try fixture.connect(.moderator))
-    while fixture.brain.broadcasts.take(at: fixture.now.monotonic) == nil {}
+    while fixture.state.broadcasts.take(at: fixture.now.monotonic) == nil {}
     fixture.pass(1_000 / CallLimits.broadcastRate.perSecond)
     for (request, members) in [
       ("publish", #""stream":{}"#), ("mute", #""all":true"#), ("record", #""action":"start""#),
@@ -91,13 +91,13 @@ import Testing
       // Each within its own rates.
       let sender = senders[index % 8]
       answer = try fixture.ask(sender, "relay", relay)
-      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[sender.id]!.outbox.last)}"#, on: sender.socket)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.state.connections[sender.id]!.outbox.last)}"#, on: sender.socket)
     }
     #expect(answer?["code"]?.string == "limit" && answer?["retry_after_ms"]?.integer == CallLimits.fullOutboxMilliseconds)
     // There is room for all that everyone may be told at once.
-    let left = CallLimits.unacknowledgedMessages - (fixture.brain.connections[victim.id]?.outbox.messages(after: 0)?.count ?? 0)
+    let left = CallLimits.unacknowledgedMessages - (fixture.state.connections[victim.id]?.outbox.messages(after: 0)?.count ?? 0)
     #expect(left > Int(CallLimits.broadcastRate.burst + CallLimits.signalRate.burst) && !fixture.isClosed(victim.socket))
-    fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[victim.id]!.outbox.last)}"#, on: victim.socket)
+    fixture.receive(#"{"type":"ack","seq":\#(fixture.state.connections[victim.id]!.outbox.last)}"#, on: victim.socket)
     fixture.now.monotonic += 5_000
     #expect(try fixture.refusal(senders[0], "relay", relay) == nil)
   }
@@ -175,7 +175,7 @@ import Testing
       token.holder = ByteString(holder)
       // The rate of comings is another matter.
       fixture.now.monotonic += 1_000
-      _ = try fixture.brain.connect(token, on: fixture.newSocket(), now: fixture.now)
+      _ = try fixture.state.connect(token, on: fixture.newSocket(), now: fixture.now)
     }
     for _ in 0..<limit { try connect("alice") }
     #expect(throws: CallRefusal(.limit, "There are too many connections with this token.")) { try connect("alice") }
@@ -207,7 +207,7 @@ import Testing
     }
     let most = Int(CallLimits.resumedBytesRate.burst) / CallLimits.resumedBytesLeast
     let usual = resumptions()
-    #expect((100...most).contains(usual) && fixture.brain.has(client.id))
+    #expect((100...most).contains(usual) && fixture.state.has(client.id))
     fixture.now.monotonic += 60_000
     for _ in 0..<40 { try fixture.ask(other, "signal", #""data":"\#(String(repeating: "d", count: 8_000))""#) }
     #expect((5...20).contains(resumptions()))
@@ -219,22 +219,22 @@ import Testing
     let fixture = SessionFixture()
     let (client, other) = (try fixture.connect(), try fixture.connect())
     for _ in 0..<3 { try fixture.ask(other, "signal", #""data":"x""#) }
-    fixture.brain.receive(.success(.acknowledgement(4)), on: client.socket, now: fixture.now, written: 2)
+    fixture.state.receive(.success(.acknowledgement(4)), on: client.socket, now: fixture.now, written: 2)
     fixture.lose(client)
     // The two that went out are forgotten, those that did not are kept.
-    #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 1) == nil)
-    #expect(fixture.brain.connections[client.id]?.outbox.messages(after: 2)?.count == 2)
+    #expect(fixture.state.connections[client.id]?.outbox.messages(after: 1) == nil)
+    #expect(fixture.state.connections[client.id]?.outbox.messages(after: 2)?.count == 2)
   }
 
   @Test func `a transport that the router refuses is told`() throws {
     let fixture = SessionFixture()
     let client = try fixture.connect()
     _ = try fixture.publish(client)
-    let transport = try #require(fixture.brain.connections[client.id]?.peer?.transport)
+    let transport = try #require(fixture.state.connections[client.id]?.peer?.transport)
     fixture.handle(.refused(transport))
     #expect(fixture.isClosed(client.socket))
     #expect(fixture.told(client).last?["code"]?.string == "limit")
-    #expect(fixture.brain.transports.isEmpty)
+    #expect(fixture.state.transports.isEmpty)
   }
 
   @Test func `a role that changes is told to everyone and counts from then on`() throws {
@@ -242,9 +242,9 @@ import Testing
     let (alice, bob) = (try fixture.connect(.moderator), try fixture.connect())
     #expect(try fixture.refusal(bob, "mute", #""all":true"#) == "forbidden")
     for client in [alice, bob] { _ = fixture.told(client) }
-    fixture.brain.setRole(.moderator, of: bob.id)
-    fixture.brain.setRole(.publisher, of: alice.id)
-    fixture.brain.setRole(.publisher, of: alice.id)
+    fixture.state.setRole(.moderator, of: bob.id)
+    fixture.state.setRole(.publisher, of: alice.id)
+    fixture.state.setRole(.publisher, of: alice.id)
     fixture.collect()
     for client in [alice, bob] {
       let told = fixture.told(client)

@@ -29,7 +29,7 @@ import Testing
     let stream = try fixture.publish(owner)
     for _ in 0..<300 {
       fixture.pass(100)
-      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[owner.id]!.outbox.last)}"#, on: owner.socket)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.state.connections[owner.id]!.outbox.last)}"#, on: owner.socket)
       let attacker = try fixture.connect(Role.allCases.randomElement(using: &random)!)
       var bytes = Array(Self.texts(stream, owner.id).randomElement(using: &random)!.utf8)
       for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -43,11 +43,11 @@ import Testing
         if bytes.isEmpty { break }
       }
       fixture.receive(String(decoding: bytes, as: UTF8.self), on: attacker.socket)
-      if fixture.brain.has(attacker.id) { fixture.brain.end(attacker.id, .left) }
+      if fixture.state.has(attacker.id) { fixture.state.end(attacker.id, .left) }
       _ = (fixture.told(attacker), fixture.told(owner))
     }
     fixture.pass(1)
-    #expect(fixture.brain.has(owner.id) && fixture.brain.streams[stream] != nil && fixture.brain.connections.count == 1)
-    #expect(fixture.brain.subscriptions.isEmpty && fixture.brain.transports.count == 1)
+    #expect(fixture.state.has(owner.id) && fixture.state.streams[stream] != nil && fixture.state.connections.count == 1)
+    #expect(fixture.state.subscriptions.isEmpty && fixture.state.transports.count == 1)
   }
 }

@@ -29,9 +29,9 @@ import Testing
     let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")])
     #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
     #expect(fixture.types(bob).isEmpty)
-    let track = try #require(fixture.brain.streams[stream]?.video)
+    let track = try #require(fixture.state.streams[stream]?.video)
     fixture.handle(.trackStarted(track.id))
-    fixture.handle(.trackStarted(try #require(fixture.brain.streams[stream]?.audio).id))
+    fixture.handle(.trackStarted(try #require(fixture.state.streams[stream]?.audio).id))
     let told = fixture.told(bob)
     #expect(told.map { $0["type"]?.string } == ["stream_created"])
     #expect(told[0]["stream"]?["video_type"]?.string == "screen" && told[0]["stream"]?["width"]?.integer == 640)
@@ -70,24 +70,24 @@ import Testing
     let stream = try #require(StreamID(answer["stream"]?["id"]))
     _ = (fixture.told(alice), fixture.told(bob))
     fixture.pass(CallLimits.firstMediaMilliseconds - 1)
-    #expect(fixture.brain.streams[stream] != nil)
+    #expect(fixture.state.streams[stream] != nil)
     // Whoever is looked for may still send it.
     fixture.lose(alice)
     fixture.pass(1)
-    let last = try #require(fixture.brain.connections[alice.id]?.outbox.last)
-    #expect(fixture.brain.streams[stream] != nil && fixture.resume(alice, after: last))
+    let last = try #require(fixture.state.connections[alice.id]?.outbox.last)
+    #expect(fixture.state.streams[stream] != nil && fixture.resume(alice, after: last))
     _ = fixture.told(alice)
     // The media of the other one is gone, but it had some.
-    let transport = try #require(fixture.brain.transports.first { $0.value == alice.id }?.key)
+    let transport = try #require(fixture.state.transports.first { $0.value == alice.id }?.key)
     fixture.handle(.ended(transport, .silence))
     _ = (fixture.told(alice), fixture.told(bob))
-    #expect(fixture.brain.deadline == fixture.now.monotonic + CallLimits.firstMediaMilliseconds)
+    #expect(fixture.state.deadline == fixture.now.monotonic + CallLimits.firstMediaMilliseconds)
     fixture.pass(CallLimits.firstMediaMilliseconds)
     let told = fixture.told(alice)
     #expect(told.map { $0["type"]?.string } == ["stream_destroyed"])
     #expect(StreamID(told[0]["stream"]) == stream && told[0]["reason"]?.string == "no_media")
-    #expect(fixture.types(bob).isEmpty && fixture.brain.deadline == nil)
-    #expect(Array(fixture.brain.streams.keys) == [kept] && fixture.brain.connections[alice.id]?.streams == [kept])
+    #expect(fixture.types(bob).isEmpty && fixture.state.deadline == nil)
+    #expect(Array(fixture.state.streams.keys) == [kept] && fixture.state.connections[alice.id]?.streams == [kept])
   }
 
   @Test func `a stream whose sound and picture are off lacks no media until one is on`() throws {
@@ -96,10 +96,10 @@ import Testing
     let answer = try fixture.ask(alice, "publish", #""stream":{"has_audio":false,"has_video":false}"#)
     let stream = try #require(StreamID(answer["stream"]?["id"]))
     for _ in 0..<3 { fixture.pass(CallLimits.firstMediaMilliseconds) }
-    #expect(fixture.brain.streams[stream] != nil)
+    #expect(fixture.state.streams[stream] != nil)
     _ = try fixture.ask(alice, "update", #""stream":"\#(stream)","has_audio":true"#)
     fixture.pass(CallLimits.firstMediaMilliseconds)
-    #expect(fixture.brain.streams.isEmpty)
+    #expect(fixture.state.streams.isEmpty)
   }
 
   @Test func `between peers there is no media that a stream could lack`() throws {
@@ -107,7 +107,7 @@ import Testing
     let alice = try fixture.connect()
     #expect(try fixture.refusal(alice, "publish", #""stream":{}"#) == nil)
     fixture.pass(10 * CallLimits.firstMediaMilliseconds)
-    #expect(fixture.brain.streams.count == 1)
+    #expect(fixture.state.streams.count == 1)
   }
 
   @Test(arguments: [(["H264", "VP8"], Codec.vp8), (["AV1", "VP9"], .vp9), (["VP9", "H264"], .h264), (["AV1"], .av1)])
@@ -119,7 +119,7 @@ import Testing
     var offer = OfferText([("video", "sendonly")])
     offer.codecs = codecs
     _ = try fixture.offer(alice, offer.text, #""0":{"publish":"\#(stream)"}"#)
-    #expect(fixture.brain.streams[stream]?.video?.codec == expected)
+    #expect(fixture.state.streams[stream]?.video?.codec == expected)
   }
 
   @Test func `a subscriber gets both kinds, and none that it cannot decode`() throws {
@@ -151,7 +151,7 @@ import Testing
     )
     #expect(answer["type"]?.string == "done" && Self.directions(answer).first == "sendonly")
     #expect(!Self.directions(answer).dropFirst().contains { $0 == "sendonly" || $0 == "recvonly" })
-    #expect(fixture.brain.subscriptions.count == 1)
+    #expect(fixture.state.subscriptions.count == 1)
   }
 
   @Test func `a track goes to a connection once, whatever sections ask for it`() throws {
@@ -162,7 +162,7 @@ import Testing
     #expect(Self.directions(try fixture.offer(bob, offer.text, Self.uses(stream))) == ["sendonly", "inactive"])
     // The other one may have it once the first does without.
     let answer = try fixture.offer(bob, offer.text, #""1":{"subscribe":"\#(stream)"}"#)
-    #expect(Self.directions(answer) == ["inactive", "sendonly"] && fixture.brain.subscriptions.count == 1)
+    #expect(Self.directions(answer) == ["inactive", "sendonly"] && fixture.state.subscriptions.count == 1)
   }
 
   @Test func `what one section had another may have in the same offer`() throws {
@@ -172,7 +172,7 @@ import Testing
     let offer = OfferText([("audio", "recvonly"), ("audio", "recvonly")])
     for mid in [1, 0, 1] {
       let answer = try fixture.offer(bob, offer.text, #""\#(mid)":{"subscribe":"\#(stream)"}"#)
-      #expect(Self.directions(answer)[mid] == "sendonly" && fixture.brain.subscriptions.count == 1)
+      #expect(Self.directions(answer)[mid] == "sendonly" && fixture.state.subscriptions.count == 1)
     }
   }
 
@@ -184,16 +184,16 @@ import Testing
     _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
     router.take(fixture.takeCommands())
     let before = Set(router.subscriptions.keys)
-    let first = fixture.brain.connections[bob.id]?.peer?.sections["0"]?.ssrc
+    let first = fixture.state.connections[bob.id]?.peer?.sections["0"]?.ssrc
     _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
     #expect(fixture.takeCommands().isEmpty)
-    #expect(fixture.brain.connections[bob.id]?.peer?.sections["0"]?.ssrc == first)
+    #expect(fixture.state.connections[bob.id]?.peer?.sections["0"]?.ssrc == first)
     _ = try fixture.offer(bob, Self.both.text, #""0":{"subscribe":"\#(stream)"}"#)
     router.take(fixture.takeCommands())
     #expect(router.subscriptions.count == 1 && before.isSuperset(of: router.subscriptions.keys))
     _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
     router.take(fixture.takeCommands())
-    #expect(router.subscriptions.count == 2 && fixture.brain.subscriptions.count == 2)
+    #expect(router.subscriptions.count == 2 && fixture.state.subscriptions.count == 2)
   }
 
   @Test func `an offer that is none is refused, and nothing of it is done`() throws {
@@ -206,7 +206,7 @@ import Testing
     #expect(try fixture.offer(alice, long, "")["type"]?.string == "refused")
     #expect(try fixture.refusal(alice, "offer", #""sdp":"v=0""#) == "invalid")
     #expect(try fixture.offer(alice, "v=0", #""0":{}"#)["code"]?.string == "invalid")
-    #expect(fixture.takeCommands().isEmpty && fixture.brain.transports.isEmpty)
+    #expect(fixture.takeCommands().isEmpty && fixture.state.transports.isEmpty)
   }
 
   @Test func `a subscription ends with its stream, and its place is free`() throws {
@@ -217,7 +217,7 @@ import Testing
     _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
     try fixture.ask(alice, "unpublish", #""stream":"\#(stream)""#)
     router.take(fixture.takeCommands())
-    #expect(router.tracks.isEmpty && router.subscriptions.isEmpty && fixture.brain.subscriptions.isEmpty)
+    #expect(router.tracks.isEmpty && router.subscriptions.isEmpty && fixture.state.subscriptions.isEmpty)
     #expect(fixture.told(bob).last?["reason"]?.string == "unpublished")
     let again = try fixture.publish(alice)
     #expect(Self.directions(try fixture.offer(bob, Self.both.text, Self.uses(again))) == ["sendonly", "sendonly"])
@@ -236,7 +236,7 @@ import Testing
     guard case .restart(let transport, let credentials, let remote, _)? = commands.first, commands.count == 1 else {
       throw CallRefusal(.invalid, "no restart")
     }
-    #expect(fixture.brain.transports[transport] == bob.id && remote == Array("other".utf8))
+    #expect(fixture.state.transports[transport] == bob.id && remote == Array("other".utf8))
     func line(_ answer: JSON, _ start: String) -> String? {
       answer["sdp"]?.string?.split(whereSeparator: \.isNewline).first { $0.hasPrefix(start) }.map(String.init)
     }
@@ -245,14 +245,14 @@ import Testing
     #expect(line(first, "o=")?.contains(" 1 IN") == true && line(second, "o=")?.contains(" 2 IN") == true)
     offer.fingerprint = Array(repeating: "EF", count: 32).joined(separator: ":")
     _ = try fixture.offer(bob, offer.text, Self.uses(stream))
-    #expect(fixture.brain.transports[transport] == nil && fixture.brain.subscriptions.count == 2)
+    #expect(fixture.state.transports[transport] == nil && fixture.state.subscriptions.count == 2)
   }
 
   @Test func `a transport that falls silent is told, also when it comes back`() throws {
     let fixture = SessionFixture()
     let alice = try fixture.connect()
     _ = try fixture.publish(alice)
-    let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+    let transport = try #require(fixture.state.connections[alice.id]?.peer?.transport)
     for event in [.connected(transport), .silent(transport), .recovered(transport)] as [RouterEvent] { fixture.handle(event) }
     #expect(fixture.told(alice).map { $0["state"]?.string } == ["connected", "lost", "connected"])
   }
@@ -262,7 +262,7 @@ import Testing
       let fixture = SessionFixture()
       let alice = try fixture.connect()
       let stream = try fixture.publish(alice)
-      let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+      let transport = try #require(fixture.state.connections[alice.id]?.peer?.transport)
       if wasConnected { fixture.handle(.connected(transport)) }
       fixture.handle(.ended(transport, wasConnected ? .silence : .handshake))
       let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "again")
@@ -277,7 +277,7 @@ import Testing
     let fixture = SessionFixture()
     let alice = try fixture.connect()
     let stream = try fixture.publish(alice)
-    func transport() throws -> TransportID { try #require(fixture.brain.connections[alice.id]?.peer?.transport) }
+    func transport() throws -> TransportID { try #require(fixture.state.connections[alice.id]?.peer?.transport) }
     let first = try transport()
     fixture.handle(.connected(first))
     _ = fixture.takeCommands()
@@ -285,7 +285,7 @@ import Testing
     offer.number = 2
     #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
     let second = try transport()
-    #expect(second != first && fixture.brain.transports == [second: alice.id])
+    #expect(second != first && fixture.state.transports == [second: alice.id])
     fixture.handle(.connected(second))
     fixture.handle(.ended(second, .silence))
     offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "third")
@@ -302,7 +302,7 @@ import Testing
     var router = RouterModel()
     router.take(fixture.takeCommands())
     _ = (fixture.told(alice), fixture.told(bob))
-    let transport = try #require(fixture.brain.connections[alice.id]?.peer?.transport)
+    let transport = try #require(fixture.state.connections[alice.id]?.peer?.transport)
     router.end(transport)
     fixture.handle(.ended(transport, .silence))
     #expect(fixture.told(alice).first?["state"]?.string == "ended")
@@ -312,7 +312,7 @@ import Testing
     #expect(Self.directions(try fixture.offer(alice, offer.text, Self.uses(stream, "publish"))) == ["recvonly", "recvonly"])
     router.take(fixture.takeCommands())
     #expect(router.tracks.count == 2 && router.subscriptions.isEmpty)
-    fixture.handle(.trackStarted(try #require(fixture.brain.streams[stream]?.audio).id))
+    fixture.handle(.trackStarted(try #require(fixture.state.streams[stream]?.audio).id))
     #expect(fixture.types(bob) == ["stream_created"])
   }
 
@@ -322,7 +322,7 @@ import Testing
     let stream = try fixture.publish(alice)
     var router = RouterModel()
     router.take(fixture.takeCommands())
-    let peer = try #require(fixture.brain.connections[alice.id]?.peer)
+    let peer = try #require(fixture.state.connections[alice.id]?.peer)
     fixture.handle(.silent(peer.transport))
     #expect(fixture.told(alice).map { $0["state"]?.string } == ["lost"])
     let offer = OfferText([("audio", "sendonly"), ("video", "sendonly")], ufrag: "anew")
@@ -334,7 +334,7 @@ import Testing
     }
     #expect(credentials != peer.credentials && ufrag == Array("anew".utf8))
     #expect(answer["sdp"]?.string?.contains("a=ice-ufrag:" + String(decoding: credentials.ufrag, as: UTF8.self)) == true)
-    #expect(fixture.brain.connections[alice.id]?.peer?.transport == peer.transport)
+    #expect(fixture.state.connections[alice.id]?.peer?.transport == peer.transport)
     fixture.handle(.recovered(peer.transport))
     #expect(fixture.told(alice).map { $0["state"]?.string } == ["connected"])
   }
@@ -368,7 +368,7 @@ import Testing
     var preference = Preference()
     (preference.width, preference.height) = (width, height)
     let stream = try StreamDescription(try JSON.parse(Array(#"{"width":1280,"height":720}"#.utf8)))
-    #expect(SessionBrain.limit(preference, stream, layers: 3).spatial == layer)
+    #expect(SessionState.limit(preference, stream, layers: 3).spatial == layer)
   }
 
   @Test func `a path that carries no picture, and a speaker, are told`() throws {
@@ -376,13 +376,13 @@ import Testing
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
     let stream = try fixture.publish(alice)
     _ = try fixture.offer(bob, Self.both.text, Self.uses(stream))
-    let video = try #require(fixture.brain.subscriptions.first { !$0.value.isAudio }?.key)
+    let video = try #require(fixture.state.subscriptions.first { !$0.value.isAudio }?.key)
     _ = fixture.told(bob)
     for layer in [2, nil, nil, 0, 1] { fixture.handle(.layer(video, layer)) }
     let told = fixture.told(bob)
     #expect(told.map { $0["type"]?.string } == ["video_disabled", "video_enabled"])
     #expect(told.allSatisfy { $0["reason"]?.string == "quality" && StreamID($0["stream"]) == stream })
-    fixture.handle(.speaker(session: 7, try #require(fixture.brain.streams[stream]?.audio).id))
+    fixture.handle(.speaker(session: 7, try #require(fixture.state.streams[stream]?.audio).id))
     #expect(fixture.told(bob).map { StreamID($0["stream"]) } == [stream])
   }
 
@@ -395,7 +395,7 @@ import Testing
     router.take(fixture.takeCommands())
     try fixture.ask(moderator, "mute", #""stream":"\#(stream)""#)
     router.take(fixture.takeCommands())
-    #expect(router.muted == [try #require(fixture.brain.streams[stream]?.audio).id])
+    #expect(router.muted == [try #require(fixture.state.streams[stream]?.audio).id])
     #expect(fixture.told(alice).map { StreamID($0["stream"]) } == [stream])
     let told = try #require(fixture.told(bob).first)
     #expect(told["type"]?.string == "stream_changed" && told["muted"]?.bool == true && told["has_audio"]?.bool == false)
@@ -410,7 +410,7 @@ import Testing
     let (alice, moderator) = (try fixture.connect(), try fixture.connect(.moderator))
     let (one, other) = (try fixture.publish(alice), try fixture.publish(moderator))
     try fixture.ask(moderator, "mute", #""all":true,"except":["\#(other)"]"#)
-    #expect(fixture.brain.streams[one]?.isMuted == true && fixture.brain.streams[other]?.isMuted == false)
+    #expect(fixture.state.streams[one]?.isMuted == true && fixture.state.streams[other]?.isMuted == false)
     #expect(try fixture.ask(alice, "publish", #""stream":{}"#)["stream"]?["muted"]?.bool == true)
     try fixture.ask(moderator, "mute", #""all":true,"active":false"#)
     #expect(try fixture.ask(alice, "publish", #""stream":{}"#)["stream"]?["muted"]?.bool == false)

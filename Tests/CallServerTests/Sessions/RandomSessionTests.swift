@@ -101,18 +101,18 @@ import Testing
     var router = WorkersModel(workers)
     var clients: [SessionFixture.Client] = []
     for _ in 0..<1_000 {
-      clients.removeAll { !fixture.brain.has($0.id) }
-      for number in 0..<workers { fixture.brain.workers.loads[number] = router.routers[number].transports.count }
+      clients.removeAll { !fixture.state.has($0.id) }
+      for number in 0..<workers { fixture.state.workers.loads[number] = router.routers[number].transports.count }
       try step(fixture, &clients, &random, &router)
       router.take(fixture.takeCommandsOfWorkers())
-      #expect(fixture.brain.subscriptions.count == router.subscriptionCount)
-      #expect(Set(fixture.brain.tracks.keys) == router.tracks)
+      #expect(fixture.state.subscriptions.count == router.subscriptionCount)
+      #expect(Set(fixture.state.tracks.keys) == router.tracks)
     }
     fixture.pass(CallLimits.resumeMilliseconds)
-    for client in clients where fixture.brain.has(client.id) { fixture.send(client, "leave") }
+    for client in clients where fixture.state.has(client.id) { fixture.send(client, "leave") }
     fixture.pass(CallLimits.resumeMilliseconds)
     router.take(fixture.takeCommandsOfWorkers())
-    #expect(fixture.brain.isEmpty && router.isEmpty)
+    #expect(fixture.state.isEmpty && router.isEmpty)
   }
 
   private func step(
@@ -123,34 +123,34 @@ import Testing
     guard clients.count > 2, let client = clients.randomElement(using: &random) else {
       return clients.append(try fixture.connect(Role.allCases.randomElement(using: &random)!))
     }
-    let stream = fixture.brain.streams.keys.sorted().randomElement(using: &random)
+    let stream = fixture.state.streams.keys.sorted().randomElement(using: &random)
     switch Int.random(in: 0..<12, using: &random) {
     case 0, 1: clients.append(try fixture.connect(Role.allCases.randomElement(using: &random)!))
     case 2: fixture.send(client, "leave")
     case 3: fixture.lose(client)
-    case 4: _ = fixture.resume(client, after: fixture.brain.connections[client.id]?.outbox.last ?? 0)
+    case 4: _ = fixture.resume(client, after: fixture.state.connections[client.id]?.outbox.last ?? 0)
     case 5: fixture.send(client, "publish", #""stream":{}"#)
     case 6: if let stream { fixture.send(client, "unpublish", #""stream":"\#(stream)""#) }
     case 7: fixture.send(client, "disconnect", #""connection":"\#(clients.randomElement(using: &random)!.id)""#)
     case 8:
-      if let transport = fixture.brain.transports.keys.randomElement(using: &random) {
+      if let transport = fixture.state.transports.keys.randomElement(using: &random) {
         router.take(fixture.takeCommandsOfWorkers())
         router.end(transport)
         fixture.handle(.ended(transport, .silence))
       }
-    case 9: for track in fixture.brain.tracks.keys { fixture.handle(.trackStarted(track)) }
+    case 9: for track in fixture.state.tracks.keys { fixture.handle(.trackStarted(track)) }
     default: sendOffer(fixture, client, &random)
     }
   }
 
   private func sendOffer(_ fixture: SessionFixture, _ client: SessionFixture.Client, _ random: inout RandomSource) {
-    let streams = fixture.brain.streams.keys.sorted()
+    let streams = fixture.state.streams.keys.sorted()
     var uses: [String] = []
     var sections: [(String, String)] = []
     for mid in 0..<Int.random(in: 1...6, using: &random) {
       sections.append((Bool.random(using: &random) ? "audio" : "video", "sendrecv"))
       guard let stream = streams.randomElement(using: &random) else { continue }
-      let isOwn = fixture.brain.streams[stream]?.connection == client.id
+      let isOwn = fixture.state.streams[stream]?.connection == client.id
       uses.append(#""\#(mid)":{"\#(isOwn ? "publish" : "subscribe")":"\#(stream)"}"#)
     }
     let ufrag = Int.random(in: 0..<5, using: &random) == 0 ? "other" : "abcd"

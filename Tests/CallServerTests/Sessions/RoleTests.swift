@@ -26,15 +26,15 @@ import Testing
       let fixture = SessionFixture()
       let (owner, victim, client) = (try fixture.connect(), try fixture.connect(), try fixture.connect(role))
       let stream = try fixture.publish(owner)
-      let before = fixture.brain.streams.count
+      let before = fixture.state.streams.count
       let code = try Self.refusal(action, client, stream, victim, fixture)
       #expect((code == nil) == allowed.contains(role), "\(role) \(action): \(code ?? "done")")
       guard !allowed.contains(role) else { continue }
       #expect(code == "forbidden", "\(role) \(action)")
       // Nothing came of it.
-      #expect(fixture.brain.streams.count == before && fixture.brain.has(victim.id) && !fixture.brain.isMuted)
-      #expect(fixture.brain.archive == nil)
-      #expect(fixture.brain.streams[stream]?.isMuted == false)
+      #expect(fixture.state.streams.count == before && fixture.state.has(victim.id) && !fixture.state.isMuted)
+      #expect(fixture.state.archive == nil)
+      #expect(fixture.state.streams[stream]?.isMuted == false)
     }
   }
 

@@ -44,7 +44,7 @@ struct RouterModel {
       isNew(id.number)
       #expect((tracks[track] != nil || accepted[track] != nil) && transports.contains(transport))
       subscriptions[id] = (track, transport)
-    case .record(let id, let track):
+    case .tap(let id, let track):
       isNew(id.number)
       #expect(tracks[track] != nil && !recorded.values.contains(track))
       recorded[id] = track

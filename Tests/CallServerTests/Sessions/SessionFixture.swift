@@ -25,8 +25,8 @@ final class SessionFixture {
   static let session = SessionID(trusted: "1_test")
   static let fingerprint = Fingerprint("sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"))!
 
-  var brain: SessionBrain
-  var now = CallMoment(monotonic: 1_000, wall: 1_700_000_000_000)
+  var state: SessionState
+  var now = CallTime(monotonic: 1_000, wall: 1_700_000_000_000)
   /// Not read yet, by socket.
   private var inboxes: [SocketID: [JSON]] = [:]
   private var closed: Set<SocketID> = []
@@ -34,7 +34,7 @@ final class SessionFixture {
   /// Not taken yet.
   var archiveCommands: [ArchiveCommand] = []
   var archiveRequests: [ArchiveRequest] = []
-  var news: [SessionNews] = []
+  var happened: [SessionEvent] = []
   var archiveOptions = ArchiveOptions()
   private var numbers = RandomSource(seed: 99)
   private var lastSocket: UInt64 = 0
@@ -47,7 +47,7 @@ final class SessionFixture {
     let media = (0..<workers).map { number in
       SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [Self.address(of: WorkerID(number))])
     }
-    brain = SessionBrain(
+    state = SessionState(
       Self.session, isRouted: isRouted, isArchived: isArchived, number: 7,
       workers: SessionWorkers(media, homeLimit: homeLimit), now: now,
       connectionsLimit: connectionsLimit, random: RandomSource(seed: seed))
@@ -68,7 +68,7 @@ final class SessionFixture {
 
   func connect(token: ConnectionToken) throws -> Client {
     let socket = newSocket()
-    let id = try brain.connect(token, relays: true, on: socket, now: now)
+    let id = try state.connect(token, relays: true, on: socket, now: now)
     collect()
     let greeting = try #require(inboxes.removeValue(forKey: socket)?.first)
     #expect(greeting["type"]?.string == "connected" && ConnectionID(greeting["connection"]?["id"]) == id)
@@ -80,9 +80,9 @@ final class SessionFixture {
   func greeting(_ role: Role = .publisher) throws -> JSON {
     let socket = newSocket()
     let token = ConnectionToken(session: Self.session, role: role, data: "")
-    let id = try brain.connect(token, relays: true, on: socket, now: now)
+    let id = try state.connect(token, relays: true, on: socket, now: now)
     collect()
-    brain.end(id, .left)
+    state.end(id, .left)
     return try #require(inboxes[socket]?.first)
   }
 
@@ -94,7 +94,7 @@ final class SessionFixture {
   }
 
   func receive(_ text: String, on socket: SocketID) {
-    brain.receive(Result { () throws(CallRefusal) in try ClientMessage(text) }, on: socket, now: now)
+    state.receive(Result { () throws(CallRefusal) in try ClientMessage(text) }, on: socket, now: now)
     collect()
   }
 
@@ -122,7 +122,7 @@ final class SessionFixture {
     let uses = kinds.indices.map { #""\#($0)":{"publish":"\#(stream)"}"# }.joined(separator: ",")
     let answered = try offer(client, OfferText(kinds, ufrag: "u" + client.id.string.prefix(8)).text, uses)
     #expect(answered["type"]?.string == "done", "\(answered)")
-    for track in brain.streams[stream]!.tracks { brain.handle(.trackStarted(track.id)) }
+    for track in state.streams[stream]!.tracks { state.handle(.trackStarted(track.id)) }
     collect()
     return stream
   }
@@ -134,7 +134,7 @@ final class SessionFixture {
   }
 
   func lose(_ client: Client) {
-    brain.lose(client.socket, now: now)
+    state.lose(client.socket, now: now)
     collect()
   }
 
@@ -142,7 +142,7 @@ final class SessionFixture {
   func resume(_ client: Client, after seq: Int64) -> Bool {
     let socket = newSocket()
     do throws(CallRefusal) {
-      try brain.resume(client.id, key: client.key, after: seq, on: socket, now: now)
+      try state.resume(client.id, key: client.key, after: seq, on: socket, now: now)
     } catch { return false }
     client.socket = socket
     collect()
@@ -152,12 +152,12 @@ final class SessionFixture {
   func pass(_ milliseconds: Int64) {
     now.monotonic += milliseconds
     now.wall += milliseconds
-    brain.advance(to: now)
+    state.advance(to: now)
     collect()
   }
 
   func handle(_ event: RouterEvent) {
-    brain.handle(event)
+    state.handle(event)
     collect()
   }
 
@@ -184,21 +184,21 @@ final class SessionFixture {
   private func carryOut(_ request: ArchiveRequest) {
     let result = Result { () throws(CallRefusal) -> ArchiveID in
       guard request.starts else {
-        guard let archive = brain.archive else { throw .invalid("It is not recorded.") }
-        brain.stopRecording(archive)
+        guard let archive = state.archive else { throw .invalid("It is not recorded.") }
+        state.stopRecording(archive)
         return archive
       }
       let archive = ArchiveID(trusted: CallName.random(using: &numbers))
-      try brain.startRecording(archive, archiveOptions, now: now)
+      try state.startRecording(archive, archiveOptions, now: now)
       return archive
     }
-    brain.answer(request, result)
+    state.answer(request, result)
     collect()
   }
 
   func collect() {
     var requests: [ArchiveRequest] = []
-    for effect in brain.takeEffects() {
+    for effect in state.takeEffects() {
       switch effect {
       case .send(let bytes, let socket):
         #expect(!closed.contains(socket), "said on a closed socket")
@@ -207,7 +207,7 @@ final class SessionFixture {
       case .router(let new, let worker): commands += new.map { (worker, $0) }
       case .archive(let command): archiveCommands.append(command)
       case .wantsArchive(let request): requests.append(request)
-      case .happened(let new): news.append(new)
+      case .happened(let event): happened.append(event)
       }
     }
     archiveRequests += requests

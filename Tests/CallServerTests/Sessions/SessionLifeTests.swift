@@ -27,7 +27,7 @@ import Testing
     #expect(told.allSatisfy { $0["reason"]?.string == "left" })
     #expect(fixture.isClosed(alice.socket))
     try fixture.ask(bob, "leave")
-    #expect(fixture.brain.isEmpty)
+    #expect(fixture.state.isEmpty)
   }
 
   @Test func `a lost connection stays thirty seconds, and no longer`() throws {
@@ -36,13 +36,13 @@ import Testing
     _ = try fixture.publish(alice)
     _ = fixture.told(bob)
     fixture.lose(alice)
-    #expect(fixture.brain.deadline == fixture.now.monotonic + CallLimits.resumeMilliseconds)
+    #expect(fixture.state.deadline == fixture.now.monotonic + CallLimits.resumeMilliseconds)
     fixture.pass(CallLimits.resumeMilliseconds - 1)
     #expect(fixture.told(bob).isEmpty)
     fixture.pass(1)
     #expect(fixture.told(bob).map { $0["reason"]?.string } == ["lost", "lost"])
     #expect(!fixture.resume(alice, after: 0))
-    #expect(fixture.brain.deadline == nil)
+    #expect(fixture.state.deadline == nil)
   }
 
   @Test func `what was missed is said again, what was done is not done again`() throws {
@@ -80,8 +80,8 @@ import Testing
     let old = alice.socket
     #expect(fixture.resume(alice, after: 0))
     #expect(fixture.isClosed(old))
-    fixture.brain.lose(old, now: fixture.now)
-    #expect(fixture.brain.deadline == nil)
+    fixture.state.lose(old, now: fixture.now)
+    #expect(fixture.state.deadline == nil)
     try fixture.ask(alice, "signal", #""data":"x""#)
   }
 
@@ -92,9 +92,9 @@ import Testing
     for _ in 0..<(CallLimits.unacknowledgedBytes / 8_000 + 2) {
       fixture.pass(100)
       try fixture.ask(alice, "signal", #""data":"\#(text)","to":"\#(bob.id)""#)
-      if !fixture.brain.has(bob.id) { break }
+      if !fixture.state.has(bob.id) { break }
     }
-    #expect(!fixture.brain.has(bob.id) && fixture.isClosed(bob.socket) && fixture.brain.has(alice.id))
+    #expect(!fixture.state.has(bob.id) && fixture.isClosed(bob.socket) && fixture.state.has(alice.id))
     #expect(fixture.told(bob).last?["code"]?.string == "too_slow")
     #expect(fixture.types(alice).contains("connection_destroyed"))
   }
@@ -108,7 +108,7 @@ import Testing
       let fixture = SessionFixture()
       let alice = try fixture.connect()
       fixture.receive(text, on: alice.socket)
-      #expect(fixture.isClosed(alice.socket) && fixture.brain.isEmpty, "\(text.prefix(60))")
+      #expect(fixture.isClosed(alice.socket) && fixture.state.isEmpty, "\(text.prefix(60))")
     }
   }
 
@@ -142,7 +142,7 @@ import Testing
     #expect(throws: CallRefusal(.limit, "The session is full.")) { try fixture.connect() }
     fixture.send(clients[1], "leave")
     _ = try fixture.connect()
-    #expect(fixture.resume(clients[0], after: fixture.brain.connections[clients[0].id]?.outbox.last ?? 0))
+    #expect(fixture.resume(clients[0], after: fixture.state.connections[clients[0].id]?.outbox.last ?? 0))
   }
 
   @Test func `a session and a connection hold so much and no more`() throws {
@@ -150,7 +150,7 @@ import Testing
     let alice = try fixture.connect()
     for _ in 0..<CallLimits.streamsOfConnection { #expect(try fixture.refusal(alice, "publish", #""stream":{}"#) == nil) }
     #expect(try fixture.refusal(alice, "publish", #""stream":{}"#) == "limit")
-    while fixture.brain.streams.count < CallLimits.streams {
+    while fixture.state.streams.count < CallLimits.streams {
       let client = try fixture.connect()
       for _ in 0..<CallLimits.streamsOfConnection { fixture.send(client, "publish", #""stream":{}"#) }
     }
@@ -162,8 +162,8 @@ import Testing
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
     _ = try fixture.publish(alice)
     fixture.lose(bob)
-    fixture.brain.endAll(CallRefusal(.ended, "Over."))
+    fixture.state.endAll(CallRefusal(.ended, "Over."))
     #expect(fixture.types(alice).suffix(2) == ["session_ended", "closed"])
-    #expect(fixture.brain.isEmpty)
+    #expect(fixture.state.isEmpty)
   }
 }

@@ -9,7 +9,7 @@ import Testing
   private static let start = #""action":"start""#
   private static let stop = #""action":"stop""#
 
-  private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.brain.recording!.recorders.keys) }
+  private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.state.recording!.recorders.keys) }
 
   private func added(_ commands: [ArchiveCommand]) -> [(StreamID, Codec)] {
     commands.compactMap { if case .add(_, let stream, _, let codec) = $0 { (stream.id, codec) } else { nil } }
@@ -75,23 +75,23 @@ import Testing
     let fixture = SessionFixture()
     let (moderator, alice) = (try fixture.connect(.moderator), try fixture.connect())
     let (first, second) = (try fixture.publish(alice), try fixture.publish(moderator))
-    try fixture.brain.setLayoutClasses([(first, ["focus"])])
+    try fixture.state.setLayoutClasses([(first, ["focus"])])
     fixture.collect()
     #expect(fixture.archiveCommands.isEmpty)
     try fixture.ask(moderator, "record", Self.start)
-    let archive = try #require(fixture.brain.archive)
+    let archive = try #require(fixture.state.archive)
     var layout = ArchiveLayout()
     layout.kind = .pip
-    try fixture.brain.setLayout(layout, of: archive)
-    try fixture.brain.setLayoutClasses([(first, []), (second, ["full"])])
+    try fixture.state.setLayout(layout, of: archive)
+    try fixture.state.setLayoutClasses([(first, []), (second, ["full"])])
     // Nothing is new about these.
-    try fixture.brain.setLayoutClasses([(first, []), (second, ["full"])])
+    try fixture.state.setLayoutClasses([(first, []), (second, ["full"])])
     fixture.collect()
     #expect(
       changes(fixture) == [.classes(first, ["focus"]), .layout(layout), .classes(first, []), .classes(second, ["full"])])
-    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(layout, of: ArchiveID(trusted: "another")) }
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: ArchiveID(trusted: "another")) }
     try fixture.ask(moderator, "record", Self.stop)
-    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(layout, of: archive) }
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: archive) }
   }
 
   @Test func `a recording takes so many changes of its picture`() throws {
@@ -99,13 +99,13 @@ import Testing
     let moderator = try fixture.connect(.moderator)
     let stream = try fixture.publish(moderator)
     try fixture.ask(moderator, "record", Self.start)
-    let archive = try #require(fixture.brain.archive)
-    for _ in 0..<CallLimits.changesOfArchive { try fixture.brain.setLayout(ArchiveLayout(), of: archive) }
+    let archive = try #require(fixture.state.archive)
+    for _ in 0..<CallLimits.changesOfArchive { try fixture.state.setLayout(ArchiveLayout(), of: archive) }
     fixture.collect()
     #expect(changes(fixture).count == CallLimits.changesOfArchive)
-    #expect(throws: CallRefusal.self) { try fixture.brain.setLayout(ArchiveLayout(), of: archive) }
-    #expect(throws: CallRefusal.self) { try fixture.brain.setLayoutClasses([(stream, ["focus"])]) }
-    #expect(fixture.brain.streams[stream]?.layoutClasses == [])
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(ArchiveLayout(), of: archive) }
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayoutClasses([(stream, ["focus"])]) }
+    #expect(fixture.state.streams[stream]?.layoutClasses == [])
   }
 
   @Test func `a recording ends when the last one leaves or its time is over`() throws {
@@ -118,18 +118,18 @@ import Testing
       model.take(fixture.takeCommands())
       if isTime {
         fixture.pass(CallLimits.archiveMilliseconds - 1)
-        #expect(fixture.brain.archive != nil)
-        #expect(fixture.brain.deadline == fixture.now.monotonic + 1)
+        #expect(fixture.state.archive != nil)
+        #expect(fixture.state.deadline == fixture.now.monotonic + 1)
         fixture.pass(1)
       } else {
         fixture.lose(moderator)
         fixture.pass(CallLimits.resumeMilliseconds - 1)
-        #expect(fixture.brain.archive != nil)
+        #expect(fixture.state.archive != nil)
         fixture.pass(1)
-        #expect(fixture.brain.isEmpty)
+        #expect(fixture.state.isEmpty)
       }
       model.take(fixture.takeCommands())
-      #expect(fixture.brain.archive == nil && model.recorded.isEmpty)
+      #expect(fixture.state.archive == nil && model.recorded.isEmpty)
       #expect(fixture.archiveCommands.count { if case .finish = $0 { true } else { false } } == 1)
     }
   }
@@ -151,9 +151,9 @@ import Testing
     _ = try relayed.connect()
     let empty = SessionFixture()
     let id = ArchiveID(trusted: "a")
-    #expect(throws: CallRefusal.self) { try relayed.brain.startRecording(id, options, now: relayed.now) }
-    #expect(throws: CallRefusal.self) { try empty.brain.startRecording(id, options, now: empty.now) }
-    #expect(empty.brain.isEmpty)
+    #expect(throws: CallRefusal.self) { try relayed.state.startRecording(id, options, now: relayed.now) }
+    #expect(throws: CallRefusal.self) { try empty.state.startRecording(id, options, now: empty.now) }
+    #expect(empty.state.isEmpty)
   }
 
   @Test(arguments: [(true, false), (false, true)]) func `one kind alone is recorded where only that is wanted`(
@@ -180,18 +180,18 @@ import Testing
       return model.recorded.count
     }
     #expect(recorded() == 0)
-    try fixture.brain.addStream(first, to: archive, audio: true, video: true)
+    try fixture.state.addStream(first, to: archive, audio: true, video: true)
     #expect(recorded() == 2)
-    try fixture.brain.addStream(first, to: archive, audio: true, video: false)
+    try fixture.state.addStream(first, to: archive, audio: true, video: false)
     #expect(recorded() == 1)
-    try fixture.brain.addStream(second, to: archive, audio: false, video: true)
+    try fixture.state.addStream(second, to: archive, audio: false, video: true)
     #expect(recorded() == 2)
-    try fixture.brain.removeStream(first, from: archive)
+    try fixture.state.removeStream(first, from: archive)
     #expect(recorded() == 1)
     let nobody = StreamID(trusted: "00000000-0000-4000-8000-000000000000")
-    #expect(throws: CallRefusal.self) { try fixture.brain.addStream(nobody, to: archive, audio: true, video: true) }
+    #expect(throws: CallRefusal.self) { try fixture.state.addStream(nobody, to: archive, audio: true, video: true) }
     #expect(throws: CallRefusal(.notFound, "This archive is not being recorded.")) {
-      try fixture.brain.removeStream(second, from: ArchiveID(trusted: "another"))
+      try fixture.state.removeStream(second, from: ArchiveID(trusted: "another"))
     }
   }
 
@@ -205,7 +205,7 @@ import Testing
     var (begun, finished) = (0, 0)
     for _ in 0..<200 {
       fixture.pass(60)
-      fixture.receive(#"{"type":"ack","seq":\#(fixture.brain.connections[moderator.id]!.outbox.last)}"#, on: moderator.socket)
+      fixture.receive(#"{"type":"ack","seq":\#(fixture.state.connections[moderator.id]!.outbox.last)}"#, on: moderator.socket)
       switch Int.random(in: 0..<5, using: &random) {
       case 0: fixture.send(moderator, "record", Self.start)
       case 1: fixture.send(moderator, "record", Self.stop)
@@ -219,7 +219,7 @@ import Testing
         }
       }
       model.take(fixture.takeCommands())
-      #expect(Set(model.recorded.keys) == Set(fixture.brain.recording?.recorders.values.map(\.subscription) ?? []))
+      #expect(Set(model.recorded.keys) == Set(fixture.state.recording?.recorders.values.map(\.subscription) ?? []))
       for command in fixture.archiveCommands {
         switch command {
         case .begin: begun += 1
@@ -228,7 +228,7 @@ import Testing
         }
       }
       fixture.archiveCommands = []
-      #expect(begun - finished == (fixture.brain.archive == nil ? 0 : 1))
+      #expect(begun - finished == (fixture.state.archive == nil ? 0 : 1))
     }
     #expect(begun > 5)
   }

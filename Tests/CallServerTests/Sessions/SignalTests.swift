@@ -68,6 +68,6 @@ import Testing
     let (carol, dave) = (try routed.connect(), try routed.connect())
     #expect(try routed.refusal(carol, "relay", #""to":"\#(dave.id)","data":"offer""#) == "invalid")
     let token = ConnectionToken(session: SessionFixture.session, role: .publisher, data: "")
-    #expect(throws: CallRefusal.self) { _ = try fixture.brain.connect(token, on: fixture.newSocket(), now: fixture.now) }
+    #expect(throws: CallRefusal.self) { _ = try fixture.state.connect(token, on: fixture.newSocket(), now: fixture.now) }
   }
 }

@@ -23,13 +23,13 @@ import Testing
     // Other sessions have transports, too.
     let others = [4, 1, 3]
     for _ in 0..<8 {
-      for number in 0..<3 { fixture.brain.workers.loads[number] = others[number] + router.routers[number].transports.count }
+      for number in 0..<3 { fixture.state.workers.loads[number] = others[number] + router.routers[number].transports.count }
       let client = try fixture.connect()
       let answer = try fixture.offer(
         client, OfferText([("audio", "sendonly")], ufrag: "u" + client.id.string.prefix(8)).text, "")
       router.take(fixture.takeCommandsOfWorkers())
-      let place = try #require(fixture.brain.connections[client.id]?.peer?.worker.number)
-      #expect(Self.port(answer) == fixture.brain.workers[WorkerID(place)].candidates[0].port)
+      let place = try #require(fixture.state.connections[client.id]?.peer?.worker.number)
+      #expect(Self.port(answer) == fixture.state.workers[WorkerID(place)].candidates[0].port)
       places.append(place)
     }
     #expect(places == [0, 0, 1, 1, 1, 2, 1, 2])
@@ -37,7 +37,7 @@ import Testing
 
   @Test func `a track is handed on to each worker that has a subscriber, once, and ends everywhere`() throws {
     let fixture = SessionFixture(workers: 2, homeLimit: 1)
-    fixture.brain.workers.loads = [9, 0]
+    fixture.state.workers.loads = [9, 0]
     var router = WorkersModel(2)
     let clients = try (0..<4).map { _ in try fixture.connect() }
     let stream = try fixture.publish(clients[0])
@@ -63,14 +63,14 @@ import Testing
 
   @Test func `sound that is published elsewhere is heard at home although nobody there gets it`() throws {
     let fixture = SessionFixture(workers: 2, homeLimit: 1)
-    fixture.brain.workers.loads = [9, 0]
+    fixture.state.workers.loads = [9, 0]
     var router = WorkersModel(2)
     let clients = try (0..<2).map { _ in try fixture.connect() }
     _ = try fixture.publish(clients[0])
     // What is muted from the beginning is so at both.
     let stream = try fixture.publish(clients[1], #""has_audio":false"#)
     router.take(fixture.takeCommandsOfWorkers())
-    let sound = try #require(fixture.brain.streams[stream]?.audio)
+    let sound = try #require(fixture.state.streams[stream]?.audio)
     let (home, other) = (router.routers[0], router.routers[1])
     #expect(home.accepted == [sound.id: WorkerID(1)] && home.sessions[sound.id] == 7)
     #expect(other.tracks.count == 2 && other.sessions.isEmpty)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a restart of ICE and a recording stay with the worker, a new peer connection is placed anew`() throws {
     let fixture = SessionFixture(workers: 2, homeLimit: 1)
-    fixture.brain.workers.loads = [9, 0]
+    fixture.state.workers.loads = [9, 0]
     var router = WorkersModel(2)
     let (alice, bob) = (try fixture.connect(), try fixture.connect(.moderator))
     _ = try fixture.publish(alice)
@@ -101,12 +101,12 @@ import Testing
     #expect(restarts.map(\.worker) == [WorkerID(1)])
 
     // The other worker is the busier one by now; the home worker has room for none.
-    fixture.brain.workers.loads = [0, 9]
+    fixture.state.workers.loads = [0, 9]
     (again.ufrag, again.fingerprint) = ("third", Array(repeating: "EF", count: 32).joined(separator: ":"))
     #expect(Self.port(try fixture.offer(bob, again.text, uses)) == SessionFixture.address(of: WorkerID(0)).port)
     router.take(fixture.takeCommandsOfWorkers())
     #expect(router.routers[1].isEmpty && router.routers[0].recorded.count == 4)
-    fixture.brain.endAll(CallRefusal(.ended, "The session is over."))
+    fixture.state.endAll(CallRefusal(.ended, "The session is over."))
     fixture.collect()
     router.take(fixture.takeCommandsOfWorkers())
     #expect(router.isEmpty)
@@ -116,12 +116,12 @@ import Testing
     let fixture = SessionFixture(workers: 3, homeLimit: 1)
     var router = WorkersModel(3)
     for _ in 0..<3 {
-      for number in 0..<3 { fixture.brain.workers.loads[number] = router.routers[number].transports.count }
+      for number in 0..<3 { fixture.state.workers.loads[number] = router.routers[number].transports.count }
       _ = try fixture.publish(try fixture.connect())
       router.take(fixture.takeCommandsOfWorkers())
     }
     #expect(router.routers.map(\.transports.count) == [1, 1, 1] && router.routers[0].accepted.count == 2)
-    fixture.brain.endAll(CallRefusal(.ended, "The session is over."))
+    fixture.state.endAll(CallRefusal(.ended, "The session is over."))
     fixture.collect()
     router.take(fixture.takeCommandsOfWorkers())
     #expect(router.isEmpty)

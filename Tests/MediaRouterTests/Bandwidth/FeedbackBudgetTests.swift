@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func estimate(of call: Call) -> SenderEstimate {
-    call.simulation.router.transports[call.subscriber.id]!.path.sender!
+    call.simulation.unit.transports[call.subscriber.id]!.path.sender!
   }
 
   @Test func aSubscriberThatTellsOfMoreThanWasSentIsNotReadUntilMoreIsSent() {

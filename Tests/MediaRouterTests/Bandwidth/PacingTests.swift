@@ -38,8 +38,8 @@ import Testing
       }
     }
 
-    var estimate: Double? { simulation.router.transport(at: subscriber.address)?.path.sender?.known }
-    var isEmpty: Bool { simulation.router.transport(at: subscriber.address)?.pacer.isEmpty ?? true }
+    var estimate: Double? { simulation.unit.transport(at: subscriber.address)?.path.sender?.known }
+    var isEmpty: Bool { simulation.unit.transport(at: subscriber.address)?.pacer.isEmpty ?? true }
     var received: Int { subscriber.received[Call.ssrc]?.count ?? 0 }
     var sentPackets: Int { Int(source.sequenceNumber) - 100 }
     var soundCount: (sent: Int, received: Int) { (Int(soundNumber), subscriber.received[Self.sound]?.count ?? 0) }
@@ -122,11 +122,11 @@ import Testing
       scene.learn()
       scene.sendFrame(Scene.keyFramePackets, isKey: true)
       scene.simulation.run(.milliseconds(40))
-      #expect(!scene.isEmpty && !scene.simulation.router.pacedTransports.isEmpty)
+      #expect(!scene.isEmpty && !scene.simulation.unit.pacedTransports.isEmpty)
       scene.simulation.command(command)
       #expect(scene.isEmpty)
       scene.simulation.run(.milliseconds(10))
-      #expect(scene.simulation.router.pacedTransports.isEmpty)
+      #expect(scene.simulation.unit.pacedTransports.isEmpty)
     }
   }
 
@@ -164,7 +164,7 @@ import Testing
 
   @Test func theFirstPacketsGoAtOnceTheNextWhenThereIsRoomAndTooManyDoNotWait() throws {
     let call = Call()
-    let subscription = try #require(call.simulation.router.subscription(SubscriptionID(1)))
+    let subscription = try #require(call.simulation.unit.subscription(SubscriptionID(1)))
     var (pacer, now) = (Pacer(), MediaTime(microseconds: 5_000_000))
     let held = Pacer.Held(subscription: subscription, output: subscription.rewriter.last, sequence: 1, position: 0)
     let unpaced = pacer.begin(now)

@@ -10,25 +10,25 @@ import Testing
   @Test func mediaGoOnOverARestart() throws {
     var call = Call()
     call.publish(frames: 10)
-    let transport = try #require(call.simulation.router.transport(at: call.subscriber.address))
+    let transport = try #require(call.simulation.unit.transport(at: call.subscriber.address))
     let old = call.subscriber.credentials
     call.simulation.command(.restart(call.subscriber.id, Self.fresh, remoteUfrag: Array("peer".utf8)))
     // Both count until a pair of the new ones is nominated.
     call.simulation.inject(SimulatedPeer.check(Self.fresh, nominates: false), from: Self.other)
     call.publish(frames: 80)
-    #expect(call.simulation.router.transport(ufrag: old.ufrag) === transport)
+    #expect(call.simulation.unit.transport(ufrag: old.ufrag) === transport)
     #expect(transport.address == call.subscriber.address)
     call.subscriber.credentials = Self.fresh
     call.publish(frames: 80)
-    #expect(call.simulation.router.transport(ufrag: old.ufrag) == nil)
-    #expect(call.simulation.router.transport(ufrag: Self.fresh.ufrag) === transport)
+    #expect(call.simulation.unit.transport(ufrag: old.ufrag) == nil)
+    #expect(call.simulation.unit.transport(ufrag: Self.fresh.ufrag) === transport)
     call.simulation.inject(SimulatedPeer.check(old), from: Self.other)
     #expect(transport.address == call.subscriber.address, "what came before the restart counts no more")
     call.simulation.inject(SimulatedPeer.check(Self.fresh), from: Self.other)
     #expect(transport.address == Self.other)
     #expect(call.received.count == 510 && call.isComplete)
     call.simulation.command(.close(call.subscriber.id))
-    #expect(call.simulation.router.transport(ufrag: Self.fresh.ufrag) == nil)
+    #expect(call.simulation.unit.transport(ufrag: Self.fresh.ufrag) == nil)
   }
 
   @Test func aRestartTakesThePlaceOfOneThatWasNotUsed() {
@@ -37,16 +37,16 @@ import Testing
     let second = ICECredentials(ufrag: Array("second".utf8), password: Array("second-password-second".utf8))
     simulation.command(.restart(peer.id, Self.fresh, remoteUfrag: nil))
     simulation.command(.restart(peer.id, second, remoteUfrag: Array("next".utf8)))
-    #expect(simulation.router.transport(ufrag: Self.fresh.ufrag) == nil)
+    #expect(simulation.unit.transport(ufrag: Self.fresh.ufrag) == nil)
     // Checks are of the ufrag `peer`.
     simulation.inject(SimulatedPeer.check(second), from: Self.other)
-    #expect(simulation.router.transport(at: Self.other) == nil)
+    #expect(simulation.unit.transport(at: Self.other) == nil)
     simulation.command(.restart(peer.id, peer.credentials, remoteUfrag: nil))
     simulation.command(.restart(TransportID(99), Self.fresh, remoteUfrag: nil))
-    #expect(simulation.router.events == [.refused(peer.id), .refused(TransportID(99))])
+    #expect(simulation.unit.events == [.refused(peer.id), .refused(TransportID(99))])
     simulation.command(.close(peer.id))
-    #expect(simulation.router.transport(ufrag: second.ufrag) == nil)
-    #expect(simulation.router.transport(ufrag: peer.credentials.ufrag) == nil)
+    #expect(simulation.unit.transport(ufrag: second.ufrag) == nil)
+    #expect(simulation.unit.transport(ufrag: peer.credentials.ufrag) == nil)
   }
 
   @Test func silenceIsToldAndItsEnd() {
@@ -101,11 +101,11 @@ import Testing
         simulation.run(.milliseconds(33))
       }
       #expect(subscriber.received[ssrc]?.count == 30)
-      #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
+      #expect(simulation.unit.counts == RouterCounts(transports: 2, tracks: 1, subscriptions: 1, addresses: 2))
       simulation.command(round % 2 == 0 ? .unpublish(TrackID(round)) : .unsubscribe(SubscriptionID(round)))
       simulation.command(.unpublish(TrackID(round)))
-      #expect(simulation.router.counts == RouterCounts(transports: 2, tracks: 0, subscriptions: 0, addresses: 2))
+      #expect(simulation.unit.counts == RouterCounts(transports: 2, tracks: 0, subscriptions: 0, addresses: 2))
     }
-    #expect(simulation.router.transport(at: publisher.address)?.sources.isEmpty ?? false)
+    #expect(simulation.unit.transport(at: publisher.address)?.sources.isEmpty ?? false)
   }
 }

@@ -11,25 +11,25 @@ import Testing
     SRTPMaster(key: [UInt8](repeating: UInt8(number), count: 16), salt: [UInt8](repeating: 7, count: 12))
   }
 
-  private static func router(send: @escaping (SendBatch) -> Void) throws -> Router {
+  private static func unit(send: @escaping (SendBatch) -> Void) throws -> ForwardingUnit {
     let identity = try DTLSIdentity()
-    let router = Router(identity, random: SeededGenerator(seed: 1), send: send)
+    let unit = ForwardingUnit(identity, random: SeededGenerator(seed: 1), send: send)
     for number in 0...subscribers {
       let local = ICECredentials(ufrag: Array("peer\(number)".utf8), password: Array("password".utf8))
       let parameters = TransportParameters(local: local, fingerprint: identity.fingerprint)
-      router.handle(.open(TransportID(UInt64(number)), parameters), now: .zero)
-      let transport = try #require(router.transport(ufrag: local.ufrag))
-      router.bind(transport, to: number == 0 ? publisher : TransportAddress(publisher.ip, port: UInt16(1000 + number)))
+      unit.handle(.open(TransportID(UInt64(number)), parameters), now: .zero)
+      let transport = try #require(unit.transport(ufrag: local.ufrag))
+      unit.bind(transport, to: number == 0 ? publisher : TransportAddress(publisher.ip, port: UInt16(1000 + number)))
       transport.sender = SRTPSender(.aes128GCM, master(number))
       transport.receiver = SRTPReceiver(.aes128GCM, master(number), streamsLimit: 4)
     }
-    router.handle(.publish(TrackID(1), on: TransportID(0), TrackParameters(codec: .vp8, payloadType: 96)), now: .zero)
+    unit.handle(.publish(TrackID(1), on: TransportID(0), TrackParameters(codec: .vp8, payloadType: 96)), now: .zero)
     for number in 1...subscribers {
       let parameters = SubscriptionParameters(ssrc: UInt32(number), payloadType: 96)
-      router.handle(
+      unit.handle(
         .subscribe(SubscriptionID(UInt64(number)), to: TrackID(1), on: TransportID(UInt64(number)), parameters), now: .zero)
     }
-    return router
+    return unit
   }
 
   @Test func aPictureIsOneMessageForEachSubscriberHoweverManyBatchesItTakes() throws {
@@ -37,7 +37,7 @@ import Testing
     var messages: [SendBatch.Message] = []
     var opened = 0
     let receivers = (0...Self.subscribers).map { SRTPReceiver(.aes128GCM, Self.master($0), streamsLimit: 4) }
-    let router = try Self.router { batch in
+    let unit = try Self.unit { batch in
       batches += 1
       messages += batch.messages
       batch.forEachDatagram { bytes, address in
@@ -55,10 +55,10 @@ import Testing
         let index = UInt64(rollOver) << 16 | UInt64(header.sequenceNumber)
         _ = sender.seal(
           bytes.baseAddress!, header: header.payload.lowerBound, count: packet.count, ssrc: header.ssrc, index: index)
-        router.receive(bytes, from: Self.publisher, now: .zero)
+        unit.receive(bytes, from: Self.publisher, now: .zero)
       }
     }
-    router.flush(now: .zero)
+    unit.flush(now: .zero)
     #expect(batches > 1)
     #expect(messages.count == Self.subscribers)
     #expect(messages.allSatisfy { $0.segments == source.packetsPerFrame })

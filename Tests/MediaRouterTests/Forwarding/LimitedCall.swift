@@ -46,7 +46,7 @@ struct LimitedCall {
     simulation.command(.subscribe(SubscriptionID(2), to: TrackID(2), on: subscriber.id, sound))
   }
 
-  var layer: Int? { simulation.router.subscription(Self.video)?.layer }
+  var layer: Int? { simulation.unit.subscription(Self.video)?.layer }
 
   /// How often the layer was changed.
   var changes: Int { simulation.events.count { if case .layer(Self.video, _) = $0 { true } else { false } } }

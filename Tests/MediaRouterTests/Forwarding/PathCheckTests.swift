@@ -16,7 +16,7 @@ import Testing
   @Test func aFlowMovesOnceThePeerHasAnsweredWhereItSaysItIs() throws {
     let simulation = Simulation()
     let peer = simulation.join()
-    let transport = try #require(simulation.router.transport(at: peer.address))
+    let transport = try #require(simulation.unit.transport(at: peer.address))
     simulation.inject(SimulatedPeer.check(peer.credentials), from: Self.other)
     #expect(transport.address == peer.address)
     let question = try #require(transport.pathCheck)
@@ -25,15 +25,15 @@ import Testing
     #expect(message.username == SimulatedPeer.ufrag + Array(":".utf8) + peer.credentials.ufrag)
     #expect(message.isAuthentic(question.message, key: HMACSHA1(key: SimulatedPeer.password(peer.id))))
     simulation.inject(answer(question.transactionID), from: Self.other)
-    #expect(transport.address == Self.other && transport.pathCheck == nil && simulation.router.pathChecks.isEmpty)
-    #expect(simulation.router.transport(at: Self.other) === transport)
-    #expect(simulation.router.transport(at: peer.address) == nil)
+    #expect(transport.address == Self.other && transport.pathCheck == nil && simulation.unit.pathChecks.isEmpty)
+    #expect(simulation.unit.transport(at: Self.other) === transport)
+    #expect(simulation.unit.transport(at: peer.address) == nil)
   }
 
   @Test func whoDoesNotAnswerThereGetsNothingMovedAndCostsNothingAfterwards() throws {
     let simulation = Simulation()
     let peer = simulation.join()
-    let transport = try #require(simulation.router.transport(at: peer.address))
+    let transport = try #require(simulation.unit.transport(at: peer.address))
     simulation.inject(SimulatedPeer.check(peer.credentials), from: Self.other)
     let question = try #require(transport.pathCheck).transactionID
     simulation.inject(answer(question, password: peer.credentials.password), from: Self.other)
@@ -44,7 +44,7 @@ import Testing
     simulation.run(.milliseconds(1_390))
     #expect(transport.pathCheck?.attempts == PathCheck.attemptsLimit - 1)
     simulation.run(.milliseconds(450))
-    #expect(transport.pathCheck == nil && simulation.router.pathChecks.isEmpty)
+    #expect(transport.pathCheck == nil && simulation.unit.pathChecks.isEmpty)
     simulation.inject(answer(question), from: Self.other)
     #expect(transport.address == peer.address)
   }
@@ -56,7 +56,7 @@ import Testing
     let simulation = call.simulation
     simulation.move(call.subscriber, to: Self.other)
     call.publish(frames: 80)
-    #expect(simulation.router.transport(at: Self.other)?.id == call.subscriber.id)
+    #expect(simulation.unit.transport(at: Self.other)?.id == call.subscriber.id)
     call.publish(frames: 10)
     #expect(call.received.last?.header.sequenceNumber != nil && call.received.count > 30 + 30)
   }
@@ -64,30 +64,30 @@ import Testing
   @Test func nobodyTakesTheAddressOfOneWhoIsConnected() throws {
     let simulation = Simulation()
     let victim = simulation.join()
-    let transport = try #require(simulation.router.transport(at: victim.address))
+    let transport = try #require(simulation.unit.transport(at: victim.address))
     let local = ICECredentials(ufrag: Array("user9".utf8), password: Array("password-password-9".utf8))
     let parameters = TransportParameters(
       local: local, remoteUfrag: SimulatedPeer.ufrag, remotePassword: Array("of the attacker".utf8),
-      fingerprint: simulation.router.identity.fingerprint)
+      fingerprint: simulation.unit.identity.fingerprint)
     simulation.command(.open(TransportID(9), parameters))
     simulation.inject(SimulatedPeer.check(local), from: victim.address)
-    #expect(simulation.router.transport(at: victim.address) === transport && transport.address == victim.address)
-    #expect(simulation.router.transport(ufrag: local.ufrag)?.address == nil)
+    #expect(simulation.unit.transport(at: victim.address) === transport && transport.address == victim.address)
+    #expect(simulation.unit.transport(ufrag: local.ufrag)?.address == nil)
     simulation.inject(SimulatedPeer.check(local), from: Self.other)
-    #expect(simulation.router.transport(at: Self.other)?.id == TransportID(9), "nothing of weight goes there yet")
+    #expect(simulation.unit.transport(at: Self.other)?.id == TransportID(9), "nothing of weight goes there yet")
   }
 
   @Test func aConnectionShowsWhereThePeerIs() throws {
     let simulation = Simulation()
     let peer = simulation.join()
-    let transport = try #require(simulation.router.transport(at: peer.address))
+    let transport = try #require(simulation.unit.transport(at: peer.address))
     simulation.inject(SimulatedPeer.check(peer.credentials, nominates: false), from: Self.stream)
-    #expect(transport.address == peer.address && simulation.router.connections[Self.stream] === transport)
+    #expect(transport.address == peer.address && simulation.unit.connections[Self.stream] === transport)
     simulation.inject(SimulatedPeer.check(peer.credentials), from: Self.stream)
     #expect(transport.address == Self.stream)
-    simulation.router.lose(Self.stream)
-    #expect(transport.address == nil && simulation.router.transport(at: Self.stream) == nil)
-    #expect(simulation.router.connections.isEmpty && transport.connections.isEmpty)
+    simulation.unit.lose(Self.stream)
+    #expect(transport.address == nil && simulation.unit.transport(at: Self.stream) == nil)
+    #expect(simulation.unit.connections.isEmpty && transport.connections.isEmpty)
     // What has no path any more must be shown one, too.
     simulation.inject(SimulatedPeer.check(peer.credentials), from: Self.other)
     #expect(transport.address == nil && transport.pathCheck != nil)
@@ -102,11 +102,11 @@ import Testing
     let peer = simulation.join()
     let addresses = (1...3).map { TransportAddress(Self.other.ip, port: $0, isStream: true) }
     for address in addresses { simulation.inject(SimulatedPeer.check(peer.credentials, nominates: false), from: address) }
-    #expect(Set(simulation.router.connections.keys) == Set(addresses.prefix(2)))
-    simulation.router.lose(addresses[0])
+    #expect(Set(simulation.unit.connections.keys) == Set(addresses.prefix(2)))
+    simulation.unit.lose(addresses[0])
     simulation.inject(SimulatedPeer.check(peer.credentials, nominates: false), from: addresses[2])
-    #expect(Set(simulation.router.connections.keys) == Set(addresses.suffix(2)))
+    #expect(Set(simulation.unit.connections.keys) == Set(addresses.suffix(2)))
     simulation.command(.close(peer.id))
-    #expect(simulation.router.connections.isEmpty)
+    #expect(simulation.unit.connections.isEmpty)
   }
 }

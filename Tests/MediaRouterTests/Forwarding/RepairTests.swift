@@ -36,7 +36,7 @@ import Testing
     }
     #expect(worst > .milliseconds(20) && worst < .milliseconds(60), "\(worst.milliseconds) ms")
     #expect((80..<200).contains(Self.repairs(call)), "\(Self.repairs(call))")
-    #expect(call.simulation.router.transports[call.subscriber.id]!.repairs.first == nil, "what waited too long is forgotten")
+    #expect(call.simulation.unit.transports[call.subscriber.id]!.repairs.first == nil, "what waited too long is forgotten")
   }
 
   @Test(arguments: [true, false]) func aFewComeAtOnce(_ isMeasured: Bool) {
@@ -50,8 +50,8 @@ import Testing
   @Test func whoAsksAgainWhilePacketsWaitGetsEachOnce() {
     let call = Self.call(isMeasured: false)
     let numbers = Self.last(100, of: call)
-    let transport = call.simulation.router.transports[call.subscriber.id]!
-    let before = call.simulation.router.subscription(SubscriptionID(1))!.rtxIndex
+    let transport = call.simulation.unit.transports[call.subscriber.id]!
+    let before = call.simulation.unit.subscription(SubscriptionID(1))!.rtxIndex
     Self.ask(call, for: numbers)
     // Each 5 ms for the later half, which waits all the while.
     for _ in 0..<15 {
@@ -60,7 +60,7 @@ import Testing
     }
     call.simulation.run(.seconds(1))
     #expect(transport.repairs.first == nil)
-    let sent = call.simulation.router.subscription(SubscriptionID(1))!.rtxIndex - before
+    let sent = call.simulation.unit.subscription(SubscriptionID(1))!.rtxIndex - before
     #expect(sent == 100)
   }
 
@@ -69,7 +69,7 @@ import Testing
   ]) func whatWaitsEndsWithItsSubscription(_ command: RouterCommand) {
     let call = Self.call(isMeasured: true)
     Self.ask(call, for: Self.last(200, of: call))
-    let transport = call.simulation.router.transports[call.subscriber.id]!
+    let transport = call.simulation.unit.transports[call.subscriber.id]!
     call.simulation.run(.milliseconds(100)) { transport.repairs.first != nil }
     #expect(transport.repairs.first != nil)
     call.simulation.command(command)

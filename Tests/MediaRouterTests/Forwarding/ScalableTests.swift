@@ -132,7 +132,7 @@ import Testing
   @Test func theAllocatorKnowsWhatEachLayerTakes() throws {
     var scene = Scene(.vp9, spatialLayers: 3)
     scene.publish(60)
-    let track = try #require(scene.simulation.router.track(Call.track))
+    let track = try #require(scene.simulation.unit.track(Call.track))
     let rates = (0..<4).map { track.rate($0, now: scene.simulation.now) }
     #expect(track.highestLayer == 2 && rates[3] == nil, "\(rates)")
     // Two packets of about 320, 620 and 920 bytes.

@@ -16,7 +16,7 @@ struct NetworkConditions {
   var queue = MediaTime.Interval.milliseconds(300)
 }
 
-/// A router, or several that hand on to each other, and their peers, in one thread, one clock and one seed.
+/// A forwarding unit, or several that relay to each other, and their peers, in one thread, one clock and one seed.
 final class Simulation {
   private struct Flight {
     let bytes: [UInt8]
@@ -31,8 +31,8 @@ final class Simulation {
   var conditions = NetworkConditions()
   /// The handshake is not what is tested.
   var sparesHandshake = true
-  private(set) var routers: [Router] = []
-  var router: Router { routers[0] }
+  private(set) var units: [ForwardingUnit] = []
+  var unit: ForwardingUnit { units[0] }
   private(set) var events: [RouterEvent] = []
   private var random: SeededGenerator
   private var flights: [Flight] = []
@@ -45,8 +45,8 @@ final class Simulation {
 
   init(seed: UInt64 = 1, limits: RouterLimits = RouterLimits(), workers: Int = 1) {
     random = SeededGenerator(seed: seed)
-    routers = (0..<workers).map { number in
-      Router(Self.routerIdentity, limits: limits, random: SeededGenerator(seed: seed + UInt64(number))) {
+    units = (0..<workers).map { number in
+      ForwardingUnit(Self.routerIdentity, limits: limits, random: SeededGenerator(seed: seed + UInt64(number))) {
         [unowned self] batch in
         batch.forEachDatagram { bytes, address in self.fly(Array(bytes), from: Self.address(of: WorkerID(number)), to: address)
         }
@@ -58,8 +58,8 @@ final class Simulation {
     TransportAddress(routerAddress.ip, port: routerAddress.port + UInt16(worker.number))
   }
 
-  private func router(at address: TransportAddress) -> Router? {
-    routers.indices.first { Self.address(of: WorkerID($0)) == address }.map { routers[$0] }
+  private func unit(at address: TransportAddress) -> ForwardingUnit? {
+    units.indices.first { Self.address(of: WorkerID($0)) == address }.map { units[$0] }
   }
 
   /// A peer that is connected already.
@@ -90,14 +90,14 @@ final class Simulation {
   func queue(to peer: SimulatedPeer) -> MediaTime.Interval { max(idle[peer.address] ?? now, now) - now }
 
   func command(_ command: RouterCommand, at worker: WorkerID = WorkerID(0)) {
-    routers[worker.number].handle(command, now: now)
+    units[worker.number].handle(command, now: now)
   }
 
-  /// Hands the router a datagram at once.
+  /// Hands the forwarding unit a datagram at once.
   func inject(_ bytes: [UInt8], from address: TransportAddress) {
     var copy = bytes
-    copy.withUnsafeMutableBytes { router.receive($0, from: address, now: now) }
-    router.flush(now: now)
+    copy.withUnsafeMutableBytes { unit.receive($0, from: address, now: now) }
+    unit.flush(now: now)
   }
 
   /// In steps of a millisecond, until the time is over or the condition holds.
@@ -111,28 +111,28 @@ final class Simulation {
       let due = flights.filter { $0.arrival <= now }.sorted { $0.arrival < $1.arrival }
       flights.removeAll { $0.arrival <= now }
       for flight in due {
-        if let router = router(at: flight.to) {
+        if let unit = self.unit(at: flight.to) {
           var bytes = flight.bytes
-          bytes.withUnsafeMutableBytes { router.receive($0, from: flight.from, now: now) }
+          bytes.withUnsafeMutableBytes { unit.receive($0, from: flight.from, now: now) }
         } else {
           peers[flight.to]?.receive(flight.bytes, now)
         }
       }
-      for router in routers {
-        router.flush(now: now)
-        router.advance(to: now)
-        events += router.events
-        router.events = []
+      for unit in units {
+        unit.flush(now: now)
+        unit.advance(to: now)
+        events += unit.events
+        unit.events = []
       }
-      handOn()
+      relay()
     }
   }
 
-  private func handOn() {
-    for (number, router) in routers.enumerated() {
-      router.handOn { handOff, worker in
-        routers[worker.number].take(handOff, from: WorkerID(number), now: now)
-        handOff = HandOff()
+  private func relay() {
+    for (number, unit) in units.enumerated() {
+      unit.relay { batch, worker in
+        units[worker.number].take(batch, from: WorkerID(number), now: now)
+        batch = RelayedBatch()
       }
     }
   }
@@ -152,7 +152,7 @@ final class Simulation {
 
   /// When a datagram has passed the narrow link; nil if it finds no room there.
   private func pass(_ count: Int, to: TransportAddress) -> MediaTime? {
-    guard let rate = conditions.rate, router(at: to) == nil else { return now }
+    guard let rate = conditions.rate, unit(at: to) == nil else { return now }
     let begin = max(now, idle[to] ?? now)
     guard begin - now <= conditions.queue else { return nil }
     let end = begin + MediaTime.Interval(microseconds: Int64(count + 28) * 8_000_000 / Int64(rate))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct JitterBufferTests {
   private func packet(_ sequence: UInt64, at time: Int64 = 0) -> JitterBuffer.Packet {
-    let head = RecordedBatch.Packet(
+    let head = TappedBatch.Packet(
       subscription: SubscriptionID(1), sequence: sequence, timestamp: 0, marker: false, startsFrame: true, isKeyFrame: false,
       arrival: milliseconds(time), media: 0..<0)
     return JitterBuffer.Packet(head: head, media: [])

@@ -136,7 +136,7 @@ import Testing
       for (id, rate) in [(1, 48), (2, 90)] as [(UInt64, Int64)] {
         let ntp = UInt64(world.now / 1_000) << 32 + (UInt64(world.now % 1_000) << 32) / 1_000
         world.recorder.receive(
-          RecordedBatch.Report(subscription: SubscriptionID(id), ntpTime: ntp, timestamp: UInt32(rate * world.now)))
+          TappedBatch.Report(subscription: SubscriptionID(id), ntpTime: ntp, timestamp: UInt32(rate * world.now)))
       }
       world.run(340, videoDelay: 300)
     }
@@ -170,7 +170,7 @@ import Testing
     var world = World()
     world.run(1_000)
     for id in [1, 2] as [UInt64] {
-      world.recorder.receive(RecordedBatch.Report(subscription: SubscriptionID(id), ntpTime: .max / id, timestamp: 77))
+      world.recorder.receive(TappedBatch.Report(subscription: SubscriptionID(id), ntpTime: .max / id, timestamp: 77))
     }
     world.run(1_000)
     world.finish()
@@ -200,7 +200,7 @@ import Testing
       for id in [1, 2] as [UInt64] {
         let rate: Int64 = id == 1 ? 48 : 90
         world.recorder.receive(
-          RecordedBatch.Report(
+          TappedBatch.Report(
             subscription: SubscriptionID(id), ntpTime: (1_000 + i) << 32, timestamp: UInt32(rate * world.now)))
       }
     }

@@ -13,7 +13,7 @@ actor CallHost {
   private let token: CallToken
   private let engine: any MediaEngine
   private nonisolated let inputs: AsyncStream<SessionInput>.Continuation
-  private var news = CallNews()
+  private var callEvents = CallEvents()
   private var socket: CallSocket?
   private var timer: Task<Void, Never>?
   private var feeds: [SourceID: SourceFeed] = [:]
@@ -178,7 +178,7 @@ actor CallHost {
       waiting.removeValue(forKey: id)?.resume(returning: refusal.map { CallError($0) })
     }
     if case .stream(let id) = change, session.stream(id) == nil { sinks.remove(id) }
-    for item in news.items(of: change, in: session) { tell(CallEvent(item, in: session)) }
+    for event in callEvents.take(change, in: session) { tell(CallEvent(event, in: session)) }
   }
 
   private func tell(_ event: CallEvent) {

@@ -11,7 +11,7 @@ import Synchronization
 final class ArchiveRecorder: @unchecked Sendable {
   private enum Message {
     case command(ArchiveCommand)
-    case media(RecordedBatch)
+    case media(TappedBatch)
   }
 
   private struct Mailbox {
@@ -72,7 +72,7 @@ final class ArchiveRecorder: @unchecked Sendable {
   }
 
   /// From the worker's thread: never waits; what finds the queue full is left out and counted.
-  func submit(_ batch: RecordedBatch) {
+  func submit(_ batch: TappedBatch) {
     let isTaken = mailbox.withLock { mailbox in
       guard mailbox.mediaBytes + batch.cost <= CallLimits.recordedBytesWaiting else { return false }
       mailbox.mediaBytes += batch.cost
@@ -161,7 +161,7 @@ final class ArchiveRecorder: @unchecked Sendable {
     onFinish(summary)
   }
 
-  private func receive(_ batch: RecordedBatch) {
+  private func receive(_ batch: TappedBatch) {
     for packet in batch.packets {
       guard let place = streams[packet.subscription] else { continue }
       writers[place.archive]?.writer.receive(packet, Array(batch.bytes[packet.media]), of: place.stream)

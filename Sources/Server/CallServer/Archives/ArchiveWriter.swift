@@ -72,11 +72,11 @@ struct ArchiveWriter: ~Copyable {
     hasChanged = true
   }
 
-  mutating func receive(_ packet: RecordedBatch.Packet, _ media: [UInt8], of stream: StreamID) {
+  mutating func receive(_ packet: TappedBatch.Packet, _ media: [UInt8], of stream: StreamID) {
     streams[stream]?.recorder.receive(packet, media)
   }
 
-  mutating func receive(_ report: RecordedBatch.Report, of stream: StreamID) {
+  mutating func receive(_ report: TappedBatch.Report, of stream: StreamID) {
     streams[stream]?.recorder.receive(report)
   }
 

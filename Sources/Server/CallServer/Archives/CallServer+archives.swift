@@ -21,7 +21,7 @@ extension CallServer {
   ) async throws -> Archive {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
     guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
-    guard live[session.id]?.brain.archive == nil else { throw SessionBrain.isRecorded }
+    guard live[session.id]?.state.archive == nil else { throw SessionState.isRecorded }
     guard !recordings.usage.share(of: session.project).isFull else {
       throw CallRefusal(.limit, "The quota of recordings is used up.")
     }
@@ -31,8 +31,8 @@ extension CallServer {
       created: clock.now())
     try await recordings.rows.insert(archive)
     do {
-      try act(in: session.id) { (brain, now) throws(CallRefusal) in
-        try brain.startRecording(archive.id, options, layout, now: now)
+      try act(in: session.id) { (state, now) throws(CallRefusal) in
+        try state.startRecording(archive.id, options, layout, now: now)
       }
     } catch {
       try await recordings.rows.delete(archive.id)
@@ -51,7 +51,7 @@ extension CallServer {
   ///
   /// Throws `CallRefusal` `invalid` for one that has ended; the database's errors.
   func stopArchive(_ archive: Archive) async throws -> Archive {
-    guard run(archive.session, { brain, _ in brain.stopRecording(archive.id) }) == true else {
+    guard run(archive.session, { state, _ in state.stopRecording(archive.id) }) == true else {
       throw CallRefusal.invalid("The archive has ended.")
     }
     var stopped = archive
@@ -75,7 +75,7 @@ extension CallServer {
           Self.log.warning("a recording did not begin or end", ["session": .text(id.string), "error": .text("\(error)")])
         }
       }
-      run(id) { brain, _ in brain.answer(request, result) }
+      run(id) { state, _ in state.answer(request, result) }
     }
   }
 
@@ -85,7 +85,7 @@ extension CallServer {
       options.isComposed = false
       return try await startArchive(of: session, options).id
     }
-    guard let id = live[session.id]?.brain.archive, let archive = try await recordings.rows.archive(id) else {
+    guard let id = live[session.id]?.state.archive, let archive = try await recordings.rows.archive(id) else {
       throw CallRefusal.invalid("The session is not recorded.")
     }
     return try await stopArchive(archive).id
@@ -96,8 +96,8 @@ extension CallServer {
   /// The files of a recording are whole.
   func finish(_ summary: ArchiveSummary) async {
     // The disk or the quota may have ended it, and not the session.
-    if let id = live.first(where: { $0.value.brain.archive == summary.archive })?.key {
-      run(id) { brain, _ in brain.stopRecording(summary.archive) }
+    if let id = live.first(where: { $0.value.state.archive == summary.archive })?.key {
+      run(id) { state, _ in state.stopRecording(summary.archive) }
     }
     await keep(summary.archive) { archive in
       // Of one that is finished at a start, the reason may stand there already.

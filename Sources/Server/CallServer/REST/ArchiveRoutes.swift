@@ -86,7 +86,7 @@ extension CallServer {
     let archive = try await archive(of: request)
     let layout = try Self.layout(try await request.object(), archive.options)
     guard archive.status == .started else { throw RESTError(.conflict, "The archive is not being recorded.") }
-    try await act(in: archive.session) { (brain, _) throws(CallRefusal) in try brain.setLayout(layout, of: archive.id) }
+    try await act(in: archive.session) { (state, _) throws(CallRefusal) in try state.setLayout(layout, of: archive.id) }
     return .json(json(archive, request.http))
   }
 
@@ -105,11 +105,11 @@ extension CallServer {
     if let stream = StreamID(body["addStream"]) {
       let (audio, video) = (try body.optionalBool("hasAudio") ?? true, try body.optionalBool("hasVideo") ?? true)
       guard audio || video else { throw RESTError.invalid("hasAudio or hasVideo is true.") }
-      try await act(in: archive.session) { (brain, _) throws(CallRefusal) in
-        try brain.addStream(stream, to: archive.id, audio: audio, video: video)
+      try await act(in: archive.session) { (state, _) throws(CallRefusal) in
+        try state.addStream(stream, to: archive.id, audio: audio, video: video)
       }
     } else if let stream = StreamID(body["removeStream"]) {
-      try await act(in: archive.session) { (brain, _) throws(CallRefusal) in try brain.removeStream(stream, from: archive.id) }
+      try await act(in: archive.session) { (state, _) throws(CallRefusal) in try state.removeStream(stream, from: archive.id) }
     } else {
       throw RESTError.invalid("addStream or removeStream names a stream.")
     }

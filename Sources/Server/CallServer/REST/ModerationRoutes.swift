@@ -15,27 +15,27 @@ extension CallServer {
     let id = try await session(of: request)
     let body = try await request.object()
     let signal = try CallSignal(kind: body["type"], data: body["data"])
-    try await act(in: id) { (brain, now) throws(CallRefusal) in try brain.signal(signal, to: connection, now) }
+    try await act(in: id) { (state, now) throws(CallRefusal) in try state.signal(signal, to: connection, now) }
     return Response(status: .noContent)
   }
 
   nonisolated func mountModeration(on router: inout Router) {
     on(.delete, "/connection/{connection}", &router) { request in
       let (id, connection): (SessionID, ConnectionID) = (try await self.session(of: request), try request.path("connection"))
-      try await self.act(in: id) { (brain, _) throws(CallRefusal) in try brain.disconnect(connection) }
+      try await self.act(in: id) { (state, _) throws(CallRefusal) in try state.disconnect(connection) }
       return Response(status: .noContent)
     }
 
     on(.post, "/stream/{stream}/mute", &router) { request in
       let (id, stream): (SessionID, StreamID) = (try await self.session(of: request), try request.path("stream"))
-      try await self.act(in: id) { (brain, _) throws(CallRefusal) in try brain.mute(stream) }
+      try await self.act(in: id) { (state, _) throws(CallRefusal) in try state.mute(stream) }
       return self.project(request.project)
     }
 
     on(.post, "/mute", &router) { request in
       let id = try await self.session(of: request)
       let (isActive, except) = try Self.muting(try await request.object())
-      try await self.act(in: id) { (brain, _) throws(CallRefusal) in brain.muteAll(isActive, except: except) }
+      try await self.act(in: id) { (state, _) throws(CallRefusal) in state.muteAll(isActive, except: except) }
       return self.project(request.project)
     }
   }

@@ -7,13 +7,13 @@ extension CallServer {
     on(.get, "/stream", &router) { request in
       let id = try await self.session(of: request)
       // A session that nobody is in has no streams.
-      let streams = await self.run(id) { brain, _ in brain.announcedStreams } ?? []
+      let streams = await self.run(id) { state, _ in state.announcedStreams } ?? []
       return Self.list(streams)
     }
 
     on(.get, "/stream/{stream}", &router) { request in
       let (id, name): (SessionID, StreamID) = (try await self.session(of: request), try request.path("stream"))
-      guard let stream = await self.run(id, { brain, _ in brain.stream(name) }) ?? nil else {
+      guard let stream = await self.run(id, { state, _ in state.stream(name) }) ?? nil else {
         throw RESTError(.notFound, "There is no such stream.")
       }
       var writer = JSONWriter()
@@ -24,9 +24,9 @@ extension CallServer {
     on(.put, "/stream", &router) { request in
       let id = try await self.session(of: request)
       let classes = try Self.classes(try await request.object())
-      let streams = try await self.act(in: id) { (brain, _) throws(CallRefusal) in
-        try brain.setLayoutClasses(classes)
-        return brain.announcedStreams
+      let streams = try await self.act(in: id) { (state, _) throws(CallRefusal) in
+        try state.setLayoutClasses(classes)
+        return state.announcedStreams
       }
       return Self.list(streams)
     }

@@ -55,7 +55,7 @@ extension CallServer {
   /// The power levels of a room have changed.
   private func follow(_ roomID: RoomID) async {
     for (id, session) in live.mapValues(\.session) where session.roomID == roomID {
-      let members = run(id) { brain, _ in Set(brain.tokens.values.compactMap(\.roomMember)) } ?? []
+      let members = run(id) { state, _ in Set(state.tokens.values.compactMap(\.roomMember)) } ?? []
       for member in members { await follow(member, in: roomID) }
     }
   }
@@ -63,14 +63,14 @@ extension CallServer {
   /// Ends the connections of who may not be there any more, and gives the others the role that they have now.
   private func follow(_ user: UserID, in roomID: RoomID) async {
     for (id, session) in live.mapValues(\.session) where session.roomID == roomID {
-      let tokens = run(id) { brain, _ in brain.tokens.filter { $0.value.roomMember == user } } ?? [:]
+      let tokens = run(id) { state, _ in state.tokens.filter { $0.value.roomMember == user } } ?? [:]
       for (connection, token) in tokens {
         do {
           guard let role = try await requireMembership(token, session) else { continue }
-          run(id) { brain, _ in brain.setRole(role, of: connection) }
+          run(id) { state, _ in state.setRole(role, of: connection) }
         } catch let refusal as CallRefusal {
           // No moderator of the call did it.
-          run(id) { brain, _ in try? brain.disconnect(connection, refusal) }
+          run(id) { state, _ in try? state.disconnect(connection, refusal) }
         } catch {
           // The database is stopping, and everybody with it.
         }

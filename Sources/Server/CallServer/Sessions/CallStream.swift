@@ -59,7 +59,7 @@ package struct CallStream: Sendable {
     /// Of the publisher's format, which subscribers must decode.
     let parameters: String?
     let routed: TrackParameters
-    /// Its publisher's worker first, then those that it is handed on to.
+    /// Its publisher's worker first, then those that it is relayed to.
     var workers: [WorkerID]
 
     var codec: Codec { routed.codec }

@@ -29,7 +29,7 @@ extension CallServer {
       } catch {}
       await lose(id)
     } catch let refusal as CallRefusal {
-      line.send(SessionBrain.closed(refusal))
+      line.send(SessionState.closed(refusal))
     } catch {}
     line.close()
     await writing.value
@@ -41,7 +41,7 @@ extension CallServer {
   ) async throws -> (SocketID, holder: ByteString) {
     let alarm = Task {
       try await Task.sleep(for: .milliseconds(CallLimits.firstMessageMilliseconds))
-      line.send(SessionBrain.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
+      line.send(SessionState.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
       line.close()
     }
     defer { alarm.cancel() }
@@ -84,8 +84,8 @@ extension CallServer {
     let servers = iceServers(for: verified)
     let token = verified
     do throws(CallRefusal) {
-      try run(id) { (brain, now) throws(CallRefusal) in
-        _ = try brain.connect(token, relays: relays, iceServers: servers, on: socket, now: now)
+      try run(id) { (state, now) throws(CallRefusal) in
+        _ = try state.connect(token, relays: relays, iceServers: servers, on: socket, now: now)
       }
     } catch {
       forget(socket)
@@ -98,31 +98,31 @@ extension CallServer {
   private func resume(
     _ connection: ConnectionID, key: ByteString, after seq: Int64, _ line: SocketLine
   ) throws -> (SocketID, holder: ByteString) {
-    guard let id = live.first(where: { $0.value.brain.has(connection) })?.key else {
+    guard let id = live.first(where: { $0.value.state.has(connection) })?.key else {
       throw CallRefusal(.gone, "This connection cannot be resumed.")
     }
     let socket = take(line, of: id)
     do throws(CallRefusal) {
-      try run(id) { (brain, now) throws(CallRefusal) in
-        try brain.resume(connection, key: key, after: seq, on: socket, now: now)
+      try run(id) { (state, now) throws(CallRefusal) in
+        try state.resume(connection, key: key, after: seq, on: socket, now: now)
       }
     } catch {
       forget(socket)
       throw error
     }
-    return (socket, live[id]?.brain.connections[connection]?.token.holder ?? "")
+    return (socket, live[id]?.state.connections[connection]?.token.holder ?? "")
   }
 
   /// False where nobody is on the socket any more.
   private func receive(_ message: Result<ClientMessage, CallRefusal>, on socket: SocketID) -> Bool {
     guard let id = sessionOfSocket[socket] else { return false }
     let written = lines[socket]?.written ?? 0
-    run(id) { brain, now in brain.receive(message, on: socket, now: now, written: written) }
+    run(id) { state, now in state.receive(message, on: socket, now: now, written: written) }
     return sessionOfSocket[socket] != nil
   }
 
   private func lose(_ socket: SocketID) {
-    if let id = sessionOfSocket[socket] { run(id) { brain, now in brain.lose(socket, now: now) } }
+    if let id = sessionOfSocket[socket] { run(id) { state, now in state.lose(socket, now: now) } }
     forget(socket)
   }
 

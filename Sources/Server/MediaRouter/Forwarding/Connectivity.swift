@@ -37,12 +37,12 @@ struct Connectivity {
   private(set) var current: Generation
   /// After a restart, until a pair of it is nominated: both count. RFC 8445 §9.
   private(set) var next: Generation?
-  private var lastHeard: MediaTime
+  private var lastActivity: MediaTime
   private(set) var isSilent = false
 
   init(_ first: Generation, now: MediaTime) {
     current = first
-    lastHeard = now
+    lastActivity = now
   }
 
   /// Of all generations that count.
@@ -63,8 +63,8 @@ struct Connectivity {
   }
 
   /// Something authentic came.
-  mutating func hear(now: MediaTime) -> Change? {
-    lastHeard = now
+  mutating func noteActivity(now: MediaTime) -> Change? {
+    lastActivity = now
     guard isSilent else { return nil }
     isSilent = false
     return .recovered
@@ -72,8 +72,8 @@ struct Connectivity {
 
   /// - Parameter isConnected: before that, silence is no trouble yet.
   mutating func advance(to now: MediaTime, isConnected: Bool) -> Change? {
-    if now - lastHeard >= Self.consentLimit { return .gone }
-    guard isConnected, !isSilent, now - lastHeard >= Self.silenceLimit else { return nil }
+    if now - lastActivity >= Self.consentLimit { return .gone }
+    guard isConnected, !isSilent, now - lastActivity >= Self.silenceLimit else { return nil }
     isSilent = true
     return .silent
   }

@@ -12,7 +12,7 @@ struct PathCheck {
   var attempts = 1
 }
 
-extension Router {
+extension ForwardingUnit {
   /// Sends to this address from now on, or asks first whether the peer is there.
   func move(_ transport: Transport, to address: TransportAddress, _ generation: Connectivity.Generation, _ now: MediaTime) {
     guard transport.address != address else { return endPathCheck(transport) }

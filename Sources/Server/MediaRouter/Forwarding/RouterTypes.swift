@@ -20,7 +20,7 @@ package struct WorkerID: Sendable, Hashable {
   package init(_ number: Int) { self.number = number }
 }
 
-/// What a router makes state for at most.
+/// What a forwarding unit makes state for at most.
 package struct RouterLimits: Sendable {
   package var transports = 10_000
   package var tracksOfTransport = 32
@@ -152,7 +152,7 @@ package struct LayerLimit: Sendable, Equatable {
   package static let highest = LayerLimit(spatial: TrackParameters.layersLimit - 1)
 }
 
-/// What a router is told. A command that names something gone, or that a limit forbids, does nothing but an event.
+/// What a forwarding unit is told. A command that names something gone, or that a limit forbids, does nothing but an event.
 package enum RouterCommand: Sendable {
   case open(TransportID, TransportParameters)
   /// New ICE credentials of both sides for a living transport; DTLS and SRTP go on. The old ones count until a pair of the new ones is
@@ -161,17 +161,17 @@ package enum RouterCommand: Sendable {
   case close(TransportID)
   case publish(TrackID, on: TransportID, TrackParameters)
   case unpublish(TrackID)
-  /// A track whose publisher another worker has: what that one opens is handed on to this router, for the subscribers that are here. It ends with
+  /// A track whose publisher another worker has: what that one opens is relayed to this forwarding unit, for the subscribers that are here. It ends with
   /// `unpublish`.
   case accept(TrackID, from: WorkerID, TrackParameters)
   case subscribe(SubscriptionID, to: TrackID, on: TransportID, SubscriptionParameters)
-  /// A recorder gets the track: what leaves goes to `Router.recorded`. One for each track.
-  case record(SubscriptionID, of: TrackID)
+  /// Copies what leaves of a track to `ForwardingUnit.tapped`, for recordings. One tap a track.
+  case tap(SubscriptionID, of: TrackID)
   case unsubscribe(SubscriptionID)
   /// At most these layers, whatever the bandwidth.
   case limit(SubscriptionID, LayerLimit)
   case pause(SubscriptionID, Bool)
-  /// A recorder lacks something and has to begin anew: the publisher is asked for a key frame.
+  /// A tap lacks something and has to begin anew: the publisher is asked for a key frame.
   case refresh(SubscriptionID)
   /// Nothing of it is forwarded to anyone while it is muted.
   case mute(TrackID, Bool)
@@ -181,7 +181,7 @@ package enum RouterCommand: Sendable {
   case count
 }
 
-/// How much state a router has.
+/// How much state a forwarding unit has.
 package struct RouterCounts: Sendable, Equatable {
   package var transports: Int
   package var tracks: Int
@@ -190,7 +190,7 @@ package struct RouterCounts: Sendable, Equatable {
   package var addresses: Int
 }
 
-/// What a router tells.
+/// What a forwarding unit tells.
 package enum RouterEvent: Sendable, Equatable {
   package enum End: Sendable, Equatable {
     /// The handshake failed or took too long; also a wrong fingerprint.

@@ -4,7 +4,7 @@ final class Subscription {
   let parameters: SubscriptionParameters
   let writer: PacketWriter
   unowned let track: Track
-  /// nil for a recorder.
+  /// nil for a tap.
   unowned let transport: Transport?
 
   /// What the subscriber asked for at most.
@@ -42,7 +42,7 @@ final class Subscription {
     rtxIndex = UInt64.random(in: 1...0x3FFF, using: &random)
   }
 
-  var isRecorder: Bool { transport == nil }
+  var isTap: Bool { transport == nil }
 
   /// Whether a lost packet can be sent again without using a nonce for two texts.
   var canResend: Bool { parameters.hasNack && (parameters.rtxSSRC != nil || !writer.isStamped) }

@@ -17,10 +17,10 @@ final class Track {
   var hasStarted = false
   /// Of any layer.
   var lastArrival: MediaTime?
-  /// Waits for `Router.flush`.
+  /// Waits for `ForwardingUnit.flush`.
   var isPending = false
   var pendingBytes = 0
-  /// The workers that it is handed on to.
+  /// The workers that it is relayed to.
   var recipients: [Recipient] = []
   /// The layer that was asked for last of the worker that hands it on.
   var requested: Int?
@@ -85,7 +85,7 @@ final class Track {
     return [here, recipients.lazy.compactMap(\.highestLayer).max()].compactMap(\.self).max()
   }
 
-  /// What this worker needs of the one that hands it on: that one knows what is muted, and who is heard here is needed although nobody gets it.
+  /// What this worker needs of the one that relays it: that one knows what is muted, and who is heard here is needed although nobody gets it.
   var needed: Int? { parameters.session != nil && !parameters.codec.isVideo ? 0 : asked }
 
   /// Somebody gets it, here or at another worker.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a worker's router holds, for whoever measures, from any thread.
+/// What a worker's forwarding unit holds, for measurements, from any thread.
 package final class MediaCensus: Sendable {
   private let transportCount = Atomic<Int>(0)
   private let trackCount = Atomic<Int>(0)

@@ -21,10 +21,10 @@ extension MediaTime {
   }
 }
 
-/// A thread with one UDP port, the TCP port of the same number, and a router.
+/// A thread with one UDP port, the TCP port of the same number, and a forwarding unit.
 ///
-/// What others have for it waits in a mailbox; events go to a closure on its thread, and what it hands on to the mailboxes of other workers.
-// @unchecked: the router and the buffers belong to the thread; `mailbox` guards what others touch.
+/// What others have for it waits in a mailbox; events go to a closure on its thread, and what it relays to the mailboxes of other workers.
+// @unchecked: the forwarding unit and the buffers belong to the thread; `mailbox` guards what others touch.
 package final class MediaWorker: @unchecked Sendable {
   /// Of the socket, each way. A key frame of many publishers comes at once.
   static let socketBytes = 4 << 20
@@ -45,31 +45,31 @@ package final class MediaWorker: @unchecked Sendable {
   private let mailboxes: [WorkerMailbox]
   private let mailbox: WorkerMailbox
   private let onEvents: @Sendable ([RouterEvent]) -> Void
-  private let onRecorded: @Sendable (RecordedBatch) -> Void
+  private let onTapped: @Sendable (TappedBatch) -> Void
   private let identity: DTLSIdentity
   private let limits: RouterLimits
 
   /// - Parameters:
   ///   - address: port 0 for any.
   ///   - takesStreams: whether it listens by TCP too, for peers whose network blocks UDP. RFC 6544.
-  ///   - onRecorded: what recorders get, at most once for each waking of the thread; called on it, must not wait.
+  ///   - onTapped: what taps get, at most once for each waking of the thread; called on it, must not wait.
   ///   - onEvents: called on the worker's thread; must not wait.
   /// - Throws: when the address cannot be bound.
   package convenience init(
     _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool = false, limits: RouterLimits = RouterLimits(),
-    onRecorded: @escaping @Sendable (RecordedBatch) -> Void = { _ in },
+    onTapped: @escaping @Sendable (TappedBatch) -> Void = { _ in },
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
     guard let mailbox = WorkerMailbox() else { throw MediaWorkerError(address: address, code: errno) }
     try self.init(
       WorkerID(0), among: [mailbox], identity, address: address, takesStreams: takesStreams, limits: limits,
-      onRecorded: onRecorded, onEvents: onEvents)
+      onTapped: onTapped, onEvents: onEvents)
   }
 
   /// One of several, each with a mailbox.
   init(
     _ id: WorkerID, among mailboxes: [WorkerMailbox], _ identity: DTLSIdentity, address: TransportAddress, takesStreams: Bool,
-    limits: RouterLimits, onRecorded: @escaping @Sendable (RecordedBatch) -> Void,
+    limits: RouterLimits, onTapped: @escaping @Sendable (TappedBatch) -> Void,
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws(MediaWorkerError) {
     self.id = id
@@ -81,7 +81,7 @@ package final class MediaWorker: @unchecked Sendable {
     self.identity = identity
     self.limits = limits
     self.onEvents = onEvents
-    self.onRecorded = onRecorded
+    self.onTapped = onTapped
     fingerprint = identity.fingerprint
   }
 
@@ -135,7 +135,7 @@ package final class MediaWorker: @unchecked Sendable {
   /// Carries out commands in order, soon.
   package func submit(_ commands: [RouterCommand]) { mailbox.submit(commands) }
 
-  /// Packets that other workers handed on and it was too slow for.
+  /// Packets that other workers relayed and it was too slow for.
   package var droppedPackets: Int { mailbox.dropped.load(ordering: .relaxed) }
 
   /// Ends the thread and returns when it has ended.
@@ -147,13 +147,13 @@ package final class MediaWorker: @unchecked Sendable {
 
   private func run() {
     let output = DatagramOutput(socket)
-    let router = Router(identity, limits: limits, random: SystemRandomNumberGenerator()) { [streams] in
+    let unit = ForwardingUnit(identity, limits: limits, random: SystemRandomNumberGenerator()) { [streams] in
       output.send($0)
       streams?.send($0)
     }
-    streams?.receive = { router.receive($0, from: $1, now: .now) }
-    streams?.isKnown = { router.connections[$0] != nil }
-    streams?.lost = { router.lose($0) }
+    streams?.receive = { unit.receive($0, from: $1, now: .now) }
+    streams?.isKnown = { unit.connections[$0] != nil }
+    streams?.lost = { unit.lose($0) }
     let input = DatagramInput(socket)
     var descriptors = [
       pollfd(fd: socket, events: Int16(POLLIN), revents: 0), pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
@@ -162,21 +162,21 @@ package final class MediaWorker: @unchecked Sendable {
     var lastSweep = MediaTime.now
     var isInUse = false
     var content = WorkerMailbox.Content()
-    while take(&content, router, isRung: descriptors[1].revents != 0) {
-      router.handOn { [id, mailboxes] in mailboxes[$1.number].give(&$0, from: id) }
+    while take(&content, unit, isRung: descriptors[1].revents != 0) {
+      unit.relay { [id, mailboxes] in mailboxes[$1.number].give(&$0, from: id) }
       // Before the wait, which is long where nobody is left; the figures last, so that who sees that nobody is left sees the memory gone too.
-      if isInUse, router.transports.isEmpty { clinux_give_back_memory(Self.bytesGivenBack) }
-      isInUse = !router.transports.isEmpty
-      census.note(router.counts)
-      wait(&descriptors, until: deadline(router, lastSweep))
+      if isInUse, unit.transports.isEmpty { clinux_give_back_memory(Self.bytesGivenBack) }
+      isInUse = !unit.transports.isEmpty
+      census.note(unit.counts)
+      wait(&descriptors, until: deadline(unit, lastSweep))
       var datagrams = 0
-      while datagrams < Self.datagramsLimit, read(input, router, &datagrams) {}
-      if let streams, !streams.isIdle || descriptors[2].revents != 0 { handle(streams, router, &lastSweep) }
-      if let recorded = router.takeRecorded() { onRecorded(recorded) }
-      router.advance(to: MediaTime.now)
-      if !router.events.isEmpty {
-        onEvents(router.events)
-        router.events.removeAll()
+      while datagrams < Self.datagramsLimit, read(input, unit, &datagrams) {}
+      if let streams, !streams.isIdle || descriptors[2].revents != 0 { handle(streams, unit, &lastSweep) }
+      if let tapped = unit.takeTapped() { onTapped(tapped) }
+      unit.advance(to: MediaTime.now)
+      if !unit.events.isEmpty {
+        onEvents(unit.events)
+        unit.events.removeAll()
       }
     }
     if let streams { (streams.receive, streams.isKnown, streams.lost) = ({ _, _ in }, { _ in false }, { _ in }) }
@@ -186,25 +186,25 @@ package final class MediaWorker: @unchecked Sendable {
   /// Connections are looked through each second.
   private static let sweepInterval = MediaTime.Interval.seconds(1)
 
-  private func deadline(_ router: Router, _ lastSweep: MediaTime) -> MediaTime? {
-    guard let streams, !streams.isIdle else { return router.deadline }
-    return min(router.deadline ?? lastSweep + Self.sweepInterval, lastSweep + Self.sweepInterval)
+  private func deadline(_ unit: ForwardingUnit, _ lastSweep: MediaTime) -> MediaTime? {
+    guard let streams, !streams.isIdle else { return unit.deadline }
+    return min(unit.deadline ?? lastSweep + Self.sweepInterval, lastSweep + Self.sweepInterval)
   }
 
-  private func handle(_ streams: StreamSockets, _ router: Router, _ lastSweep: inout MediaTime) {
+  private func handle(_ streams: StreamSockets, _ unit: ForwardingUnit, _ lastSweep: inout MediaTime) {
     let now = MediaTime.now
     streams.handle(now: now)
-    router.flush(now: now)
+    unit.flush(now: now)
     guard now - lastSweep >= Self.sweepInterval else { return }
     lastSweep = now
     streams.sweep(now: now)
   }
 
   /// False when the thread shall end.
-  private func take(_ content: inout WorkerMailbox.Content, _ router: Router, isRung: Bool) -> Bool {
+  private func take(_ content: inout WorkerMailbox.Content, _ unit: ForwardingUnit, isRung: Bool) -> Bool {
     mailbox.exchange(&content, isRung: isRung)
-    for command in content.commands { router.handle(command, now: MediaTime.now) }
-    for delivery in content.deliveries { router.take(delivery.handOff, from: delivery.worker, now: MediaTime.now) }
+    for command in content.commands { unit.handle(command, now: MediaTime.now) }
+    for delivery in content.deliveries { unit.take(delivery.batch, from: delivery.worker, now: MediaTime.now) }
     return !content.mustEnd
   }
 
@@ -214,15 +214,15 @@ package final class MediaWorker: @unchecked Sendable {
   }
 
   /// Reads one batch; whether there may be more.
-  private func read(_ input: DatagramInput, _ router: Router, _ datagrams: inout Int) -> Bool {
+  private func read(_ input: DatagramInput, _ unit: ForwardingUnit, _ datagrams: inout Int) -> Bool {
     let messages = input.read()
     guard messages > 0 else { return false }
     let now = MediaTime.now
     input.forEachDatagram {
-      router.receive($0, from: $1, now: now)
+      unit.receive($0, from: $1, now: now)
       datagrams += 1
     }
-    router.flush(now: now)
+    unit.flush(now: now)
     return messages == DatagramInput.batchLimit
   }
 }

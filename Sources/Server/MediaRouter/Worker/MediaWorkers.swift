@@ -1,6 +1,6 @@
 import Glibc
 
-/// Workers that hand on to each other what each of them has opened. Each has a port of its own: the first that of the address, the others those after it.
+/// Workers that relay to each other what each of them has opened. Each has a port of its own: the first that of the address, the others those after it.
 package struct MediaWorkers: Sendable {
   package static let limit = 64
 
@@ -9,11 +9,11 @@ package struct MediaWorkers: Sendable {
   /// - Parameters:
   ///   - count: 1 to `limit`.
   ///   - address: port 0 for any, for each of them.
-  ///   - onRecorded, onEvents: called on the thread of any of them; must not wait.
+  ///   - onTapped, onEvents: called on the thread of any of them; must not wait.
   /// - Throws: `MediaWorkerError` when an address cannot be bound, `DTLSIdentityError`.
   package init(
     _ count: Int, address: TransportAddress, takesStreams: Bool = false, limits: RouterLimits = RouterLimits(),
-    onRecorded: @escaping @Sendable (RecordedBatch) -> Void = { _ in },
+    onTapped: @escaping @Sendable (TappedBatch) -> Void = { _ in },
     onEvents: @escaping @Sendable ([RouterEvent]) -> Void
   ) throws {
     precondition((1...Self.limit).contains(count))
@@ -28,7 +28,7 @@ package struct MediaWorkers: Sendable {
       return try MediaWorker(
         WorkerID(number), among: mailboxes, DTLSIdentity(),
         address: TransportAddress(high: address.high, low: address.low, port: port), takesStreams: takesStreams,
-        limits: limits, onRecorded: onRecorded, onEvents: onEvents)
+        limits: limits, onTapped: onTapped, onEvents: onEvents)
     }
   }
 
@@ -54,8 +54,8 @@ package struct MediaWorkers: Sendable {
     for worker in workers { await worker.stop() }
   }
 
-  /// Asks for key frames that recorders lack; each worker knows its own.
-  package func refresh(_ recorded: [SubscriptionID]) {
-    for worker in workers { worker.submit(recorded.map { .refresh($0) }) }
+  /// Asks for key frames that taps lack; each worker knows its own.
+  package func refresh(_ tapped: [SubscriptionID]) {
+    for worker in workers { worker.submit(tapped.map { .refresh($0) }) }
   }
 }

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What others have for a worker: commands, what other workers hand on, and that it shall end. An eventfd wakes its thread.
+/// What others have for a worker: commands, packets that other workers relay, and the order to end. An eventfd wakes its thread.
 final class WorkerMailbox: Sendable {
-  /// Of what is handed on and waits: pictures that would be more are dropped; sound may take up the rest, up to the second. At 100 Mbit/s a worker
+  /// Of relayed packets that wait: pictures that would be more are dropped; sound may take up the rest, up to the second. At 100 Mbit/s a worker
   /// that is a third of a second behind loses pictures.
   static let pictureBytesLimit = 4 << 20
   static let bytesLimit = 5 << 20
@@ -14,7 +14,7 @@ final class WorkerMailbox: Sendable {
 
   struct Delivery: Sendable {
     let worker: WorkerID
-    var handOff: HandOff
+    var batch: RelayedBatch
   }
 
   struct Content: Sendable {
@@ -26,14 +26,14 @@ final class WorkerMailbox: Sendable {
   private struct State {
     var content = Content()
     var waitingBytes = 0
-    var spares: [HandOff] = []
+    var spares: [RelayedBatch] = []
     var isRung = false
     var end = ThreadEnd()
   }
 
   /// Can be read when there is something.
   let descriptor: Int32
-  /// Packets that were handed on and found no room.
+  /// Relayed packets that found no room.
   let dropped = Atomic<Int>(0)
   private let state = Mutex(State())
 
@@ -51,18 +51,18 @@ final class WorkerMailbox: Sendable {
     change { $0.content.commands += commands }
   }
 
-  /// Takes what a worker hands on and gives it an empty batch to fill. What there is no room for is dropped, pictures first.
-  func give(_ handOff: inout HandOff, from worker: WorkerID) {
+  /// Takes what a worker relays and gives it an empty batch to fill. What there is no room for is dropped, pictures first.
+  func give(_ batch: inout RelayedBatch, from worker: WorkerID) {
     var lost = 0
     change { state in
-      let count = handOff.packetCount
-      if state.waitingBytes + handOff.cost > Self.pictureBytesLimit { handOff.removePictures() }
-      if state.waitingBytes + handOff.cost > Self.bytesLimit { handOff.removeMedia() }
-      lost = count - handOff.packetCount
-      state.waitingBytes += handOff.cost
-      var batch = state.spares.popLast() ?? HandOff()
-      swap(&batch, &handOff)
-      if !batch.isEmpty { state.content.deliveries.append(Delivery(worker: worker, handOff: batch)) }
+      let count = batch.packetCount
+      if state.waitingBytes + batch.cost > Self.pictureBytesLimit { batch.removePictures() }
+      if state.waitingBytes + batch.cost > Self.bytesLimit { batch.removeMedia() }
+      lost = count - batch.packetCount
+      state.waitingBytes += batch.cost
+      var taken = state.spares.popLast() ?? RelayedBatch()
+      swap(&taken, &batch)
+      if !taken.isEmpty { state.content.deliveries.append(Delivery(worker: worker, batch: taken)) }
     }
     if lost > 0 { dropped.add(lost, ordering: .relaxed) }
   }
@@ -96,10 +96,10 @@ final class WorkerMailbox: Sendable {
       _ = Glibc.read(descriptor, &count, 8)
     }
     content.commands.removeAll(keepingCapacity: true)
-    for index in content.deliveries.indices { content.deliveries[index].handOff.removeAll(keeping: Self.spareBytesLimit) }
+    for index in content.deliveries.indices { content.deliveries[index].batch.removeAll(keeping: Self.spareBytesLimit) }
     state.withLock { state in
       while let delivery = content.deliveries.popLast(), state.spares.count < Self.sparesLimit {
-        state.spares.append(delivery.handOff)
+        state.spares.append(delivery.batch)
       }
       content.deliveries.removeAll(keepingCapacity: true)
       swap(&content, &state.content)

@@ -35,7 +35,7 @@ package struct FrameAssembler {
     return wantsKeyFrame
   }
 
-  package mutating func receive(_ packet: RecordedBatch.Packet, _ media: [UInt8], into frames: inout [MediaFrame]) {
+  package mutating func receive(_ packet: TappedBatch.Packet, _ media: [UInt8], into frames: inout [MediaFrame]) {
     buffer.insert(JitterBuffer.Packet(head: packet, media: media))
     advance(to: packet.arrival, into: &frames)
   }

@@ -3,7 +3,7 @@ import MediaRouter
 /// Puts packets in their order again, and tells what did not come.
 struct JitterBuffer {
   struct Packet {
-    var head: RecordedBatch.Packet
+    var head: TappedBatch.Packet
     var media: [UInt8]
     /// Those before it were lost.
     var follows = true

@@ -89,13 +89,13 @@ package struct StreamRecorder {
 
   // MARK: What comes
 
-  package mutating func receive(_ packet: RecordedBatch.Packet, _ media: [UInt8]) {
+  package mutating func receive(_ packet: TappedBatch.Packet, _ media: [UInt8]) {
     let isVideo = packet.subscription == video?.id
     guard isVideo || packet.subscription == audio?.id else { return }
     with(isVideo: isVideo) { track, frames in track.assembler.receive(packet, media, into: &frames) }
   }
 
-  package mutating func receive(_ report: RecordedBatch.Report) {
+  package mutating func receive(_ report: TappedBatch.Report) {
     if report.subscription == video?.id { video?.clock.take(report, publisher: &publisherClock) }
     if report.subscription == audio?.id { audio?.clock.take(report, publisher: &publisherClock) }
   }

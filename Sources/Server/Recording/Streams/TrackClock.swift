@@ -40,7 +40,7 @@ struct TrackClock {
   func time(of ticks: Int64) -> Int64 { microseconds(ticks) + offset }
 
   /// - Parameter publisher: what is added to the publisher's clock, known from its first report on.
-  mutating func take(_ report: RecordedBatch.Report, publisher: inout Int64?) {
+  mutating func take(_ report: TappedBatch.Report, publisher: inout Int64?) {
     // Before the first packet there is nothing to compare with.
     guard highest != nil else { return }
     let time = microseconds(unwrapped(report.timestamp))

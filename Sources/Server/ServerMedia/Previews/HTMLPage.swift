@@ -5,7 +5,7 @@ import CXML2
 /// Strangers write pages, so none is made a tree of: one pass over the bytes keeps one tag or text at a time and the names of the
 /// elements it is in. What a page costs is bounded by how many of its bytes, tags and elements inside each other are looked at.
 /// Source: HTML Standard §13.2.5, as far as a preview needs it.
-struct HTMLPage: Sendable {
+package struct HTMLPage: Sendable {
   /// Bytes of a page that are looked at, as it came and in UTF-8.
   static let bytesLimit = 1 << 20
   /// Tags, comments and declarations of a page that are looked at.
@@ -20,7 +20,7 @@ struct HTMLPage: Sendable {
 
   /// - Parameter charset: what the server says the page is written in; nil where it does not.
   /// nil for bytes of which nothing can be made.
-  init?(_ bytes: [UInt8], charset: String?) {
+  package init?(_ bytes: [UInt8], charset: String?) {
     guard !bytes.isEmpty, bytes.count <= Self.bytesLimit else { return nil }
     self.bytes = PageCharset.utf8(bytes, charset)
   }
@@ -83,7 +83,7 @@ struct HTMLPage: Sendable {
   }
 
   /// A reference as it is to be read on a page of that address (RFC 3986 §5); nil where it is none.
-  static func resolve(_ reference: String, at base: String) -> String? {
+  package static func resolve(_ reference: String, at base: String) -> String? {
     guard reference.utf8.count <= PageSummary.urlBytesLimit, let resolved = xmlBuildURI(reference, base) else { return nil }
     defer { martlet_xml_free(resolved) }
     return String(cString: resolved)

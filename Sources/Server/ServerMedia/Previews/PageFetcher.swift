@@ -78,12 +78,12 @@ struct PageFetcher: Sendable {
 }
 
 /// The parts of a `Content-Type` header. RFC 9110 §8.3.
-struct MediaType {
+package struct MediaType {
   /// Type and subtype in lower case.
   let essence: String
   let charset: String?
 
-  init(_ header: String) {
+  package init(_ header: String) {
     let parts = header.split(separator: ";", omittingEmptySubsequences: false).map { PageSummary.oneLine(String($0)) }
     essence = parts.first?.lowercased() ?? ""
     charset = parts.dropFirst().first { $0.lowercased().hasPrefix("charset=") }.map { part in

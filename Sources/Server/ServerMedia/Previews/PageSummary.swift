@@ -1,9 +1,9 @@
 /// What a page says it is about: its OpenGraph properties, and what stands for them where it has none.
 ///
 /// Source: The Open Graph protocol (ogp.me).
-struct PageSummary: Sendable {
+package struct PageSummary: Sendable {
   /// Bytes of one property's value.
-  static let valueBytesLimit = 1_000
+  package static let valueBytesLimit = 1_000
   /// Properties of one page.
   static let propertiesLimit = 40
   /// Bytes of a picture's address.
@@ -12,9 +12,9 @@ struct PageSummary: Sendable {
   static let excerptBytesLimit = 300
 
   /// `og:…` but for pictures, films and sounds, in the order of the page, each once.
-  private(set) var properties: [(name: String, value: String)] = []
+  package private(set) var properties: [(name: String, value: String)] = []
   /// The picture's address as the page has it; nil where there is none.
-  var image: String? { openGraphImage ?? namedImage ?? firstImage }
+  package var image: String? { openGraphImage ?? namedImage ?? firstImage }
 
   private var openGraphImage: String?
   private var namedImage: String?
@@ -30,7 +30,7 @@ struct PageSummary: Sendable {
     "head", "iframe", "object"
   ]
 
-  init(_ page: HTMLPage) {
+  package init(_ page: HTMLPage) {
     page.forEach { part in
       switch part {
       case .element(let element): take(element)

@@ -3,15 +3,15 @@ import MatrixModel
 import ServerCore
 
 /// The address of a page that somebody wants to know about, in the form that is fetched and remembered.
-struct PreviewURL: Sendable {
+package struct PreviewURL: Sendable {
   /// Bytes of an address.
   static let bytesLimit = 4_096
 
   /// Scheme and host in lower case, no fragment, everything beyond ASCII percent-encoded.
-  let text: String
+  package let text: String
 
   /// Throws `M_INVALID_PARAM` for what is no http or https URL.
-  init(_ url: ByteString) throws(MatrixError) {
+  package init(_ url: ByteString) throws(MatrixError) {
     guard !url.isEmpty, url.count <= Self.bytesLimit else {
       throw .invalidParameter("'url' has 1 to \(Self.bytesLimit) bytes.")
     }
@@ -46,7 +46,7 @@ struct PreviewURL: Sendable {
   }
 
   /// Whether one of the operator's patterns (`*` for any bytes) takes in the address.
-  func isDenied(by patterns: [String]) -> Bool {
+  package func isDenied(by patterns: [String]) -> Bool {
     patterns.contains { StarPattern.matches(ByteString(text), ByteString($0)) }
   }
 }
