@@ -17,7 +17,7 @@ struct Driver {
   static func signedIn(store: (any Store)?) async throws -> Driver {
     var driver = Driver(store: store)
     try await driver.handle(.start)
-    try await driver.handle(.command(.logIn(user: "user0", password: "x"), id: 1))
+    try await driver.handle(.command(.session(.logIn(user: "user0", password: "x")), id: 1))
     try await driver.answer("/login", Array(#"{"user_id":"@user0:example.org","device_id":"D","access_token":"T"}"#.utf8))
     return driver
   }

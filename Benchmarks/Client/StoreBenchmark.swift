@@ -39,18 +39,18 @@ func measureStore(_ path: String) async throws {
   let count = min(50, ids.count)
   for id in ids.prefix(count) {
     let opening = Watch()
-    try await driver.handle(.command(.openRoom(id), id: 2))
+    try await driver.handle(.command(.timeline(.openRoom(id)), id: 2))
     openings += opening.wallMilliseconds
     let before = driver.client.room(id)?.timeline.items.count ?? 0
     let paging = Watch()
     while (driver.client.room(id)?.timeline.items.count ?? 0) < before + 100 {
       let items = driver.client.room(id)?.timeline.items.count ?? 0
-      try await driver.handle(.command(.paginateBack(.live(id)), id: 3))
+      try await driver.handle(.command(.timeline(.paginateBack(.live(id))), id: 3))
       if driver.client.room(id)?.timeline.items.count == items { break }
     }
     let items = Double((driver.client.room(id)?.timeline.items.count ?? 0) - before)
     pagings += paging.wallMilliseconds * 100 / max(items, 1)
-    try await driver.handle(.command(.closeRoom(id), id: 4))
+    try await driver.handle(.command(.timeline(.closeRoom(id)), id: 4))
   }
   report("store-open", "store of \(ids.count) rooms, opened", opened.wall, "ms")
   report("store-open-cpu", "… processor", opened.processor, "ms")

@@ -74,7 +74,7 @@ func measureIncrementalSync(_ path: String) async throws {
   var driver = Driver(store: store)
   try await driver.handle(.start)
   let ids = driver.client.roomIDs
-  try await driver.handle(.command(.openRoom(ids[0]), id: 2))
+  try await driver.handle(.command(.timeline(.openRoom(ids[0])), id: 2))
   for (name, isOpen) in [("in a closed room", false), ("in an open room", true)] {
     var milliseconds = 0.0
     var bytes = 0

@@ -71,7 +71,7 @@ extension Host {
   static func inRoom(_ events: [String] = [Wire.message("one", "$1")], seed: UInt64 = 1) -> Host {
     var host = Host.signedIn(seed: seed)
     host.sync(Wire.join(events, state: Wire.members, extra: Wire.counts))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     return host
   }
 

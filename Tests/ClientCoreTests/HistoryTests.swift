@@ -10,7 +10,7 @@ import Testing
     host.comparesMirrors = false
     var next = 10_000
     while host.client.room(.test)?.timeline.backState != .atStart {
-      host.command(.paginateBack(.test))
+      host.command(.timeline(.paginateBack(.test)))
       let events = (max(0, next - 50)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
       next = max(0, next - 50)
       host.answer("/messages", TimelineTests.page(events, end: next == 0 ? nil : "t\(next)"))
@@ -18,13 +18,13 @@ import Testing
     var offline = host.restarted()
     offline.comparesMirrors = false
     offline.handle(.networkChanged(isOnline: false))
-    offline.command(.openRoom(.test))
+    offline.command(.timeline(.openRoom(.test)))
     let first = offline.items().count
     #expect((Limits.storedPageItems...Limits.loadedSegments * 50).contains(first))
     var pages = 0
     while offline.client.room(.test)?.timeline.backState == .idle {
       let before = offline.items().count
-      offline.command(.paginateBack(.test))
+      offline.command(.timeline(.paginateBack(.test)))
       #expect(offline.items().count - before <= Limits.loadedSegments * 50)
       pages += 1
     }
@@ -38,11 +38,11 @@ import Testing
     var host = Host.inRoom()
     for n in 0..<100 { host.sync(Wire.join([Wire.message("m\(n)", "$m\(n)")], token: "p\(n)")) }
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.items().count < 100)
-    next.command(.paginateBack(.test))
+    next.command(.timeline(.paginateBack(.test)))
     #expect(next.request("/messages") == nil)
-    while next.request("/messages") == nil { next.command(.paginateBack(.test)) }
+    while next.request("/messages") == nil { next.command(.timeline(.paginateBack(.test))) }
     #expect(next.texts() == ["one"] + (0..<100).map { "m\($0)" })
     #expect(next.request("/messages")?.request.target.contains("from=t0") == true)
   }
@@ -51,7 +51,7 @@ import Testing
     var host = Host.inRoom()
     for n in 0..<(Limits.loadedSegments - 1) { host.sync(Wire.join([Wire.message("m\(n)", "$m\(n)")])) }
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.items().count == Limits.loadedSegments)
     #expect(next.request("/messages") == nil)
   }
@@ -59,19 +59,19 @@ import Testing
   @Test func `a gap that was filled stays filled, one that was filled in part begins where it ended`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("six", "$6")], limited: true, token: "t6"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer(
       "/messages", TimelineTests.page([Wire.message("five", "$5"), Wire.message("four", "$4")], end: "t4"))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "[gap]", "four", "five", "six"])
-    next.command(.fillGap(.test, next.items()[1].id))
+    next.command(.timeline(.fillGap(.test, next.items()[1].id)))
     #expect(next.request("/messages")?.request.target.contains("from=t4") == true)
     next.answer(
       "/messages",
       TimelineTests.page([Wire.message("three", "$3"), Wire.message("two", "$2"), Wire.message("one", "$1")], end: "t0"))
     var last = next.restarted()
-    last.command(.openRoom(.test))
+    last.command(.timeline(.openRoom(.test)))
     #expect(last.texts() == ["one", "two", "three", "four", "five", "six"])
     #expect(last.client.room(.test)?.state.history.events == 6)
   }
@@ -79,27 +79,27 @@ import Testing
   @Test func `a page that closes a gap without an event of its own closes it for good`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("two", "$2")], limited: true, token: "t2"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer("/messages", TimelineTests.page([Wire.message("one", "$1")], end: "t0"))
     #expect(host.texts() == ["one", "two"])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "two"])
   }
 
   @Test func `a page for a timeline that was dropped and loaded anew goes nowhere`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    host.command(.fillGap(.test, host.items()[1].id))
-    host.command(.closeRoom(.test))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
+    host.command(.timeline(.closeRoom(.test)))
     for n in 0..<Limits.keptTimelines {
-      host.command(.openRoom(RoomID(trusted: ByteString("!o\(n):test"))))
-      host.command(.closeRoom(RoomID(trusted: ByteString("!o\(n):test"))))
+      host.command(.timeline(.openRoom(RoomID(trusted: ByteString("!o\(n):test")))))
+      host.command(.timeline(.closeRoom(RoomID(trusted: ByteString("!o\(n):test")))))
     }
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("four", "$4")], end: "t4"))
     #expect(host.texts() == ["one", "[gap]", "five"])
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer("/messages", TimelineTests.page([Wire.message("four", "$4")], end: "t4"))
     #expect(host.texts() == ["one", "[gap]", "four", "five"])
   }
@@ -111,9 +111,9 @@ import Testing
     let keys = host.store.keys.filter { $0.hasPrefix("t/") }.sorted()
     host.store[keys[1]] = Array("{".utf8)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "[gap]", "three"])
-    next.command(.fillGap(.test, next.items()[1].id))
+    next.command(.timeline(.fillGap(.test, next.items()[1].id)))
     #expect(next.request("/messages")?.request.target.contains("from=t3") == true)
   }
 
@@ -138,8 +138,8 @@ import Testing
     var next = host.restarted()
     next.comparesMirrors = false
     #expect(next.client.storedEvents == Limits.storedEvents)
-    next.command(.openRoom(.test))
-    while next.request("/messages") == nil { next.command(.paginateBack(.test)) }
+    next.command(.timeline(.openRoom(.test)))
+    while next.request("/messages") == nil { next.command(.timeline(.paginateBack(.test))) }
     #expect(next.items().count == Limits.storedEvents)
     #expect(next.texts().last == "m30099")
     // 2,100 were dropped: one pages back from the first that is left.
@@ -149,16 +149,16 @@ import Testing
   @Test func `pages behind what was dropped are shown, not stored`() {
     var host = Host.signedIn()
     host.comparesMirrors = false
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     Self.fill(&host, "!room:test", Limits.storedEvents + Limits.storedEvents / 10 + 100)
     #expect(host.client.room(.test)?.state.history.events == Limits.storedEvents)
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("old", "$old")], end: "tt"))
     #expect(host.texts().first == "old")
     var next = host.restarted()
     next.comparesMirrors = false
-    next.command(.openRoom(.test))
-    while next.request("/messages") == nil { next.command(.paginateBack(.test)) }
+    next.command(.timeline(.openRoom(.test)))
+    while next.request("/messages") == nil { next.command(.timeline(.paginateBack(.test))) }
     #expect(next.items().count == Limits.storedEvents)
   }
 
@@ -188,7 +188,7 @@ import Testing
     var host = Host.inRoom()
     #expect(host.client.storedEvents == 1)
     host.sync(#""leave":{"!room:test":{"timeline":{"events":["# + Wire.member("@me:test", "leave", "$l") + "]}}}")
-    host.command(.forget(.test))
+    host.command(.rooms(.forget(.test)))
     host.answer("/forget", "{}")
     #expect(host.client.storedEvents == 0)
   }

@@ -45,7 +45,6 @@ struct Host {
     client.sync(by: mode)
     // Tests sync as often as they like.
     client.pacesSyncs = false
-    client.keepLists()
     self.store = store
   }
 
@@ -53,7 +52,7 @@ struct Host {
   static func signedIn(seed: UInt64 = 1, mode: SyncMode = .v3) -> Host {
     var host = Host(seed: seed, mode: mode)
     host.handle(.start)
-    host.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
+    host.handle(.command(.session(.logIn(user: "me", password: "secret")), id: 1))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     return host
   }

@@ -8,7 +8,7 @@ import Testing
   @Test func `a message shows at once, is stored, then sent`() {
     var host = Host.inRoom()
     host.writesAtOnce = false
-    host.command(.send(.test, .text("hello")))
+    host.command(.sending(.send(.test, .text("hello"))))
     #expect(host.texts() == ["one", "hello queued"])
     #expect(host.request("/send/") == nil)
     host.finishWrites()
@@ -18,7 +18,7 @@ import Testing
 
   @Test func `the echo keeps its identity when the answer comes before the sync`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("hello")))
+    host.command(.sending(.send(.test, .text("hello"))))
     let id = host.items()[1].id
     let transaction = host.transaction
     host.answer("/send/", #"{"event_id":"$2"}"#)
@@ -32,7 +32,7 @@ import Testing
 
   @Test func `the echo keeps its identity when the sync comes before the answer`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("hello")))
+    host.command(.sending(.send(.test, .text("hello"))))
     let id = host.items()[1].id
     let transaction = host.transaction
     host.sync(Wire.join([Wire.message("hello", "$2", by: "@me:test", transaction: transaction)]))
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `an answer between prepare and commit does not bring the record back`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("hello")))
+    host.command(.sending(.send(.test, .text("hello"))))
     let transaction = host.transaction
     host.writesAtOnce = false
     host.sync(Wire.join([Wire.message("hello", "$2", by: "@me:test", transaction: transaction)]))
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `an event without transaction ID is known by the answer's event ID`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("hello")))
+    host.command(.sending(.send(.test, .text("hello"))))
     host.sync(Wire.join([Wire.message("hello", "$2", by: "@me:test")]))
     host.answer("/send/", #"{"event_id":"$2"}"#)
     #expect(host.texts() == ["one", "hello"])
@@ -67,7 +67,7 @@ import Testing
 
   @Test func `messages go out one by one, in order`() {
     var host = Host.inRoom()
-    for text in ["a", "b", "c"] { host.command(.send(.test, .text(ByteString(text)))) }
+    for text in ["a", "b", "c"] { host.command(.sending(.send(.test, .text(ByteString(text))))) }
     for (n, text) in ["a", "b", "c"].enumerated() {
       #expect(host.waiting.filter { $0.request.target.contains("/send/") }.count == 1)
       #expect(host.body("/send/")?["body"]?.string == text)
@@ -78,8 +78,8 @@ import Testing
 
   @Test(arguments: [500, 502, 429]) func `trouble of the server is waited out and the order kept`(status: Int) {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
-    host.command(.send(.test, .text("b")))
+    host.command(.sending(.send(.test, .text("a"))))
+    host.command(.sending(.send(.test, .text("b"))))
     let transaction = host.transaction
     host.answer("/send/", status: status, #"{"errcode":"M_UNKNOWN","error":""}"#)
     #expect(host.request("/send/") == nil)
@@ -90,7 +90,7 @@ import Testing
 
   @Test func `the server's retry_after_ms is followed`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     host.answer("/send/", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","error":"","retry_after_ms":20000}"#)
     host.wait(19_999)
     #expect(host.request("/send/") == nil)
@@ -100,8 +100,8 @@ import Testing
 
   @Test func `a refused message stays as failed and the next goes on`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
-    host.command(.send(.test, .text("b")))
+    host.command(.sending(.send(.test, .text("a"))))
+    host.command(.sending(.send(.test, .text("b"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.texts() == ["one", "a failed", "b sending"])
     guard case .failed(.refused(403, .forbidden, let message, _)) = host.items()[1].delivery else {
@@ -109,7 +109,7 @@ import Testing
       return
     }
     #expect(message == "no")
-    host.command(.retry(.test, host.items()[1].id))
+    host.command(.sending(.retry(.test, .item(host.items()[1].id))))
     host.answer("/send/", #"{"event_id":"$b"}"#)
     #expect(host.body("/send/")?["body"]?.string == "a")
     host.answer("/send/", #"{"event_id":"$a"}"#)
@@ -118,13 +118,13 @@ import Testing
 
   @Test func `a failed message is still failed after a restart`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "a failed"])
     #expect(next.request("/send/") == nil)
-    next.command(.cancel(.test, next.items()[1].id))
+    next.command(.sending(.cancel(.test, .item(next.items()[1].id))))
     #expect(next.texts() == ["one"])
     #expect(next.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
   }
@@ -133,10 +133,10 @@ import Testing
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
     guard case .offline = host.client.connection else { return #expect(Bool(false), "not offline") }
-    for text in ["a", "b", "c"] { host.command(.send(.test, .text(ByteString(text)))) }
+    for text in ["a", "b", "c"] { host.command(.sending(.send(.test, .text(ByteString(text))))) }
     #expect(host.request("/send/") == nil)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "a sending", "b queued", "c queued"])
     host.handle(.networkChanged(isOnline: true))
     #expect(host.body("/send/")?["body"]?.string == "a")
@@ -145,7 +145,7 @@ import Testing
   @Test(arguments: [true, false]) func `what waits for the network does not wait for a room that one has left`(comesBack: Bool)
   {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     host.sync(#""leave":{"!room:test":{"timeline":{"events":[\#(Wire.member("@me:test", "leave", "$l"))]}}}"#)
     if comesBack { host.sync(Wire.join([Wire.member("@me:test", "join", "$j")])) }
     host.respond("/send/", .networkError)
@@ -156,7 +156,7 @@ import Testing
 
   @Test func `a restart repeats the request with the same transaction ID`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     let next = host.restarted()
     #expect(next.transaction == host.transaction)
     #expect(!next.transaction.isEmpty)
@@ -164,10 +164,10 @@ import Testing
 
   @Test func `a cancelled message never goes out`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
-    host.command(.send(.test, .text("b")))
-    host.command(.cancel(.test, host.items()[2].id))
-    host.command(.cancel(.test, host.items()[1].id))
+    host.command(.sending(.send(.test, .text("a"))))
+    host.command(.sending(.send(.test, .text("b"))))
+    host.command(.sending(.cancel(.test, .item(host.items()[2].id))))
+    host.command(.sending(.cancel(.test, .item(host.items()[1].id))))
     #expect(host.texts() == ["one", "a sending"])
     host.answer("/send/", #"{"event_id":"$a"}"#)
     #expect(host.request("/send/") == nil)
@@ -177,9 +177,9 @@ import Testing
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
     host.comparesMirrors = false
-    for _ in 0..<Limits.outboxEntries { host.command(.send(.test, .text("a"))) }
+    for _ in 0..<Limits.outboxEntries { host.command(.sending(.send(.test, .text("a")))) }
     #expect(host.result() == "queued")
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     #expect(host.result() == "outboxIsFull")
     #expect(host.client.outbox.entries.count == Limits.outboxEntries)
   }
@@ -189,8 +189,8 @@ import Testing
     let blob = BlobHandle("file-1")
     let image = Attachment(
       fileName: "cat.png", blob: blob, mimeType: "image/png", sizeBytes: 1000, width: 640, height: 480)
-    host.command(.send(.test, .attachment(kind: .image, image)))
-    host.command(.send(.test, .text("after")))
+    host.command(.sending(.send(.test, .attachment(kind: .image, image))))
+    host.command(.sending(.send(.test, .text("after"))))
     host.answer("/media/config", #"{"m.upload.size":1000}"#)
     #expect(host.texts() == ["one", "cat.png uploading 0/1000", "after queued"])
     guard let upload = host.request("/upload") else { return #expect(Bool(false), "no upload") }
@@ -220,7 +220,7 @@ import Testing
 
   @Test func `an upload whose file is gone fails for good, one without network is tried again`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x")))))
+    host.command(.sending(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x"))))))
     host.respond("/media/config", .networkError)
     host.respond("/upload", .networkError)
     #expect(host.texts() == ["one", "a.txt queued"])
@@ -233,7 +233,7 @@ import Testing
   @Test func `an upload that is tried again is shown where it stopped`() {
     var host = Host.inRoom()
     let file = Attachment(fileName: "a.bin", blob: BlobHandle("x"), sizeBytes: 1000)
-    host.command(.send(.test, .attachment(kind: .file, file)))
+    host.command(.sending(.send(.test, .attachment(kind: .file, file))))
     host.answer("/media/config", "{}")
     if let id = host.request("/upload")?.id { host.handle(.uploadProgress(id, sentBytes: 400, totalBytes: 1000)) }
     host.respond("/upload", .networkError)
@@ -244,10 +244,10 @@ import Testing
 
   @Test func `a cancelled upload is stopped`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x")))))
+    host.command(.sending(.send(.test, .attachment(kind: .file, Attachment(fileName: "a.txt", blob: BlobHandle("x"))))))
     host.answer("/media/config", "{}")
     #expect(host.request("/upload") != nil)
-    host.command(.cancel(.test, host.items()[1].id))
+    host.command(.sending(.cancel(.test, .item(host.items()[1].id))))
     #expect(host.request("/upload") == nil)
     #expect(host.texts() == ["one"])
     #expect(host.releasedBlobs == [BlobHandle("x")])
@@ -255,14 +255,14 @@ import Testing
 
   @Test func `an echo that a limited sync skips is found in the gap`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     host.answer("/send/", #"{"event_id":"$mine"}"#)
     // The sync under way may not know it yet; the next one does.
     host.sync()
     host.sync(Wire.join([Wire.message("late", "$9")], limited: true, token: "t9"))
     #expect(host.texts() == ["one", "[gap]", "late"])
     #expect(host.client.outbox.entries.isEmpty)
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer(
       "/messages",
       #"{"start":"t9","end":"t1","chunk":["# + Wire.message("mine", "$mine", by: "@me:test") + ","

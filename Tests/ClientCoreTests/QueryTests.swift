@@ -135,27 +135,27 @@ import Testing
 
   @Test func `cancelling a command ends it and its request`() {
     var host = Host.inRoom()
-    host.command(.leave(.test))
+    host.command(.rooms(.leave(.test)))
     host.handle(.cancel(9))
     #expect(host.result() == "cancelled")
     #expect(host.request("/leave") == nil)
-    host.command(.loadMembers(.test), id: 10)
+    host.command(.people(.loadMembers(.test)), id: 10)
     host.handle(.cancel(10))
     #expect(host.result(10) == "cancelled")
-    host.command(.paginateBack(.test), id: 12)
+    host.command(.timeline(.paginateBack(.test)), id: 12)
     #expect(host.request("/messages") != nil)
     host.handle(.cancel(12))
     #expect(host.result(12) == "cancelled" && host.request("/messages") == nil)
-    host.command(.paginateBack(.test), id: 12)
+    host.command(.timeline(.paginateBack(.test)), id: 12)
     #expect(host.request("/messages") != nil)
     // Nothing is left behind: the same can be asked for again.
-    host.command(.loadMembers(.test), id: 11)
+    host.command(.people(.loadMembers(.test)), id: 11)
     #expect(host.request("/members") != nil)
   }
 
   @Test func `cancelling a login leaves one signed out`() {
     var host = SignInTests.fresh()
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     host.handle(.cancel(9))
     #expect(host.result() == "cancelled")
     #expect(host.client.sessionState == .signedOut)
@@ -166,8 +166,8 @@ import Testing
     host.ask(.devices())
     host.ask(.whoAmI(), id: 8)
     host.answer("/whoami", status: 429, Self.limited)
-    host.command(.leave(.test))
-    host.command(.logOut, id: 10)
+    host.command(.rooms(.leave(.test)))
+    host.command(.session(.logOut), id: 10)
     for id in [CommandID(7), 8] {
       guard case .notSignedIn? = Self.error(host, id) else { return #expect(Bool(false), "\(host.ended)") }
     }

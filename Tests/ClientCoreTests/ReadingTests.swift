@@ -24,11 +24,11 @@ import Testing
     host.sync(Wire.join([Wire.message("four", "$4")], extra: Self.unread(4, highlights: 1)))
     #expect(host.client.room(.test)?.notificationCount == 4)
     #expect(host.client.notificationCount == 4)
-    host.command(.viewed(.test, upTo: host.items()[1].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[1].id)))
     #expect(host.body("/read_markers")?["m.read"]?.string == "$2")
     #expect(host.body("/read_markers")?["m.fully_read"]?.string == "$2")
     #expect(host.client.room(.test)?.notificationCount == 2)
-    host.command(.viewed(.test, upTo: host.items()[3].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[3].id)))
     #expect(host.client.room(.test)?.notificationCount == 0)
     #expect(host.client.room(.test)?.highlightCount == 0)
   }
@@ -38,7 +38,7 @@ import Testing
   ) {
     var host = Host.inRoom(Self.three)
     host.handle(.attentionChanged(isVisible: isVisible, isFocused: isFocused))
-    host.command(.viewed(.test, upTo: host.items()[2].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[2].id)))
     #expect(host.request("/read_markers") == nil)
     host.handle(.attentionChanged(isVisible: true, isFocused: true))
     #expect(host.body("/read_markers")?["m.read"]?.string == "$3")
@@ -46,10 +46,10 @@ import Testing
 
   @Test func `receipts never go back and not more than one a second`() {
     var host = Host.inRoom(Self.three)
-    host.command(.viewed(.test, upTo: host.items()[0].id))
-    host.command(.viewed(.test, upTo: host.items()[1].id))
-    host.command(.viewed(.test, upTo: host.items()[2].id))
-    host.command(.viewed(.test, upTo: host.items()[0].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
+    host.command(.reading(.viewed(.test, upTo: host.items()[1].id)))
+    host.command(.reading(.viewed(.test, upTo: host.items()[2].id)))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
     #expect(host.waiting.filter { $0.request.target.contains("/read_markers") }.count == 1)
     host.answer("/read_markers", "{}")
     #expect(host.request("/read_markers") == nil)
@@ -62,8 +62,8 @@ import Testing
 
   @Test func `private receipts stay private`() {
     var host = Host.inRoom(Self.three)
-    host.command(.setPublicReceipts(false))
-    host.command(.viewed(.test, upTo: host.items()[0].id))
+    host.command(.reading(.setPublicReceipts(false)))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
     #expect(host.body("/read_markers")?["m.read.private"]?.string == "$1")
     #expect(host.body("/read_markers")?["m.read"] == nil)
   }
@@ -71,7 +71,7 @@ import Testing
   @Test func `a sync made before the receipt does not bring the badge back`() {
     var host = Host.inRoom(Self.three)
     host.sync(Wire.join([Wire.message("four", "$4")], extra: Self.unread(4)))
-    host.command(.viewed(.test, upTo: host.items()[3].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[3].id)))
     host.sync(Wire.join(extra: Self.unread(4)))
     #expect(host.client.room(.test)?.notificationCount == 0)
     host.answer("/read_markers", "{}")
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a receipt that did not reach the server is sent again`() {
     var host = Host.inRoom(Self.three)
-    host.command(.viewed(.test, upTo: host.items()[0].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
     host.respond("/read_markers", .networkError)
     host.wait(10_000)
     #expect(host.body("/read_markers")?["m.read"]?.string == "$1")
@@ -102,9 +102,9 @@ import Testing
     host.sync(Wire.join(extra: Self.receipt("$4", "@alice:test")))
     #expect((0..<4).map { host.client.unreadMemberCount(.test, itemAt: $0) } == [0, 0, 0, 0])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect((0..<4).map { next.client.unreadMemberCount(.test, itemAt: $0) } == [0, 0, 0, 0])
-    host.command(.send(.test, .text("more")))
+    host.command(.sending(.send(.test, .text("more"))))
     #expect(host.client.unreadMemberCount(.test, itemAt: 4) == nil)
   }
 
@@ -124,7 +124,7 @@ import Testing
     #expect(readers() == ["@alice:test", "@bob:test"])
     let next = host.restarted()
     host = next
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(readers() == ["@alice:test", "@bob:test"])
   }
 
@@ -157,9 +157,9 @@ import Testing
     // A room nobody has opened holds the receipts of the last sync only: it must not write over the others.
     next.sync(Wire.join(extra: #","ephemeral":{"events":[\#(event("$2", threads.last))]}"#))
     var third = next.restarted()
-    third.command(.openRoom(.test))
+    third.command(.timeline(.openRoom(.test)))
     #expect(place(third) == 2)
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(place(next) == 2)
   }
 
@@ -187,7 +187,7 @@ import Testing
     host.sync(Wire.join([Wire.member("@bob:test", "leave", "$l")], extra: #","summary":{"m.joined_member_count":2}"#))
     #expect(host.client.unreadMemberCount(.test, itemAt: 2) == 1)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.client.unreadMemberCounts(.test) == host.client.unreadMemberCounts(.test))
     #expect(next.client.room(.test)?.timeline.readers(at: next.items()[3].id).isEmpty ?? false)
   }
@@ -212,22 +212,22 @@ import Testing
 
   @Test func `the server hears when one writes, again while one goes on, and when one stops`() {
     var host = Host.inRoom()
-    host.command(.setDraft(.test, "h"))
+    host.command(.sending(.setDraft(.test, Draft("h"))))
     #expect(host.body("/typing/")?["typing"]?.bool == true)
     host.answer("/typing/", "{}")
-    host.command(.setDraft(.test, "he"))
+    host.command(.sending(.setDraft(.test, Draft("he"))))
     #expect(host.request("/typing/") == nil)
     host.wait(Limits.typingRefreshMilliseconds)
     #expect(Limits.typingRefreshMilliseconds <= 25_000)
-    host.command(.setDraft(.test, "hel"))
+    host.command(.sending(.setDraft(.test, Draft("hel"))))
     #expect(host.body("/typing/")?["typing"]?.bool == true)
     host.answer("/typing/", "{}")
-    host.command(.setDraft(.test, ""))
+    host.command(.sending(.setDraft(.test, Draft(""))))
     #expect(host.body("/typing/")?["typing"]?.bool == false)
     host.answer("/typing/", "{}")
-    host.command(.setDraft(.test, "x"))
+    host.command(.sending(.setDraft(.test, Draft("x"))))
     host.answer("/typing/", "{}")
-    host.command(.send(.test, .text("x")))
+    host.command(.sending(.send(.test, .text("x"))))
     #expect(host.body("/typing/")?["typing"]?.bool == false)
   }
 
@@ -235,10 +235,10 @@ import Testing
 
   @Test func `a draft is kept over a restart and gone once it is sent`() {
     var host = Host.inRoom()
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.wait(1000)
     #expect(host.restarted().client.room(.test)?.draft == "half a")
-    host.command(.send(.test, .text("half a")))
+    host.command(.sending(.send(.test, .text("half a"))))
     #expect(host.client.room(.test)?.draft == "")
     #expect(host.restarted().client.room(.test)?.draft == "")
   }

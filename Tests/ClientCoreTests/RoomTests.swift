@@ -85,7 +85,7 @@ import Testing
     #expect(host.client.room(.test)?.membership == .leave)
     func fill(_ page: [String]) {
       guard let gap = host.items().first(where: { $0.eventID == nil }) else { return #expect(Bool(false), "no gap") }
-      host.command(.fillGap(.test, gap.id))
+      host.command(.timeline(.fillGap(.test, gap.id)))
       host.answer("/messages", TimelineTests.page(page, end: "t1"))
     }
     fill([own("ban", "join", "$b1"), Wire.message("two", "$2"), Wire.message("one", "$1")])
@@ -110,7 +110,7 @@ import Testing
     // What was said meanwhile is there for who comes back, and stands where it was said.
     host.sync(Wire.join([Wire.message("meanwhile", "$2"), own("leave", "$u1"), own("join", "$j1")], limited: true))
     guard let gap = host.items().first(where: { $0.eventID == nil }) else { return #expect(Bool(false), "no gap") }
-    host.command(.fillGap(.test, gap.id))
+    host.command(.timeline(.fillGap(.test, gap.id)))
     host.answer("/messages", TimelineTests.page([own("ban", "$b1"), Wire.message("one", "$1")], end: "t1"))
     #expect(host.items().map { $0.eventID?.text.string } == ["$1", "$b1", "$2", "$u1", "$j1"])
     host.sync(left([own("ban", "$b2")]))
@@ -192,25 +192,25 @@ import Testing
     host.sync(
       #""invite":{"!i:test":{"invite_state":{"events":["#
         + Wire.event("m.room.member", "$i", #"{"membership":"invite"}"#, stateKey: "@me:test") + "]}}}")
-    host.command(.openRoom(invited))
-    host.command(.paginateBack(.live(invited)))
+    host.command(.timeline(.openRoom(invited)))
+    host.command(.timeline(.paginateBack(.live(invited))))
     #expect(host.request("/messages") == nil)
     host.sync(
       #""join":{"#
         + Wire.joined([Wire.event("m.room.member", "$j", #"{"membership":"join"}"#, stateKey: "@me:test")], room: "!i:test")
         + "}")
-    host.command(.paginateBack(.live(invited)))
+    host.command(.timeline(.paginateBack(.live(invited))))
     #expect(host.request("/messages") != nil)
   }
 
   @Test func `a room one has left goes from the list and, forgotten, from the store`() {
     var host = Host.inRoom()
-    host.command(.leave(.test))
+    host.command(.rooms(.leave(.test)))
     host.answer("/leave", "{}")
     host.sync(#""leave":{"!room:test":{"timeline":{"events":["# + Wire.member("@me:test", "leave", "$l") + "]}}}")
     #expect(host.client.roomIDs.isEmpty)
     #expect(host.client.room(.test)?.membership == .leave)
-    host.command(.forget(.test))
+    host.command(.rooms(.forget(.test)))
     host.answer("/forget", "{}")
     #expect(host.client.room(.test) == nil)
     #expect(host.store.keys.allSatisfy { !$0.string.contains("room%3Atest") })
@@ -220,7 +220,7 @@ import Testing
   @Test func `creating a room gives its ID, and it opens when the sync brings it`() {
     var host = Host.signedIn()
     host.sync()
-    host.command(.createRoom(NewRoom(name: "Tea", topic: "Green", invited: [UserID(trusted: "@bob:test")])))
+    host.command(.rooms(.create(NewRoom(name: "Tea", topic: "Green", invited: [UserID(trusted: "@bob:test")]))))
     let body = host.body("/createRoom")
     #expect(body?["preset"]?.string == "private_chat")
     #expect(body?["name"]?.string == "Tea")
@@ -228,7 +228,7 @@ import Testing
     #expect(body?["invite"]?.elements.map { $0.string ?? "" } == ["@bob:test"])
     host.answer("/createRoom", #"{"room_id":"!room:test"}"#)
     #expect(host.result() == "!room:test")
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.sync(Wire.join([Wire.event("m.room.create", "$c", "{}", stateKey: "")], token: nil))
     #expect(host.texts() == ["(created(predecessor: nil))"])
     #expect(host.client.room(.test)?.timeline.backState == .atStart)
@@ -236,7 +236,7 @@ import Testing
 
   @Test func `a direct chat is made once and written into m.direct`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"))
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     #expect(host.body("/createRoom")?["is_direct"]?.bool == true)
     #expect(host.body("/createRoom")?["preset"]?.string == "trusted_private_chat")
@@ -248,11 +248,11 @@ import Testing
         #","account_data":{"events":[{"type":"m.direct","content":{"@carol:test":["!dm:test"],"email:x":["!q:test"]}}]}"#
     )
     #expect(host.client.room(RoomID(trusted: "!dm:test"))?.directUserID?.string == "@carol:test")
-    host.command(.openDirectChat(with: "@carol:test"))
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
     #expect(host.result() == "!dm:test")
     #expect(host.request("/createRoom") == nil)
     var next = host.restarted()
-    next.command(.openDirectChat(with: "@carol:test"))
+    next.command(.rooms(.openDirectChat(with: "@carol:test")))
     #expect(next.result() == "!dm:test")
   }
 
@@ -262,7 +262,7 @@ import Testing
   ])
   func `what is no user ID is said so`(text: String, expected: String) {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: ByteString(text)))
+    host.command(.rooms(.openDirectChat(with: ByteString(text))))
     #expect(host.result() == expected)
     #expect(host.request("/createRoom") == nil)
   }
@@ -273,42 +273,42 @@ import Testing
       #""invite":{"!i:test":{"invite_state":{"events":["#
         + Wire.event("m.room.member", "$i", #"{"membership":"invite","is_direct":true}"#, stateKey: "@me:test") + "]}}}"
     )
-    host.command(.join("!i:test"))
+    host.command(.rooms(.join("!i:test")))
     host.answer("/rooms/%21i%3Atest/join", #"{"room_id":"!i:test"}"#)
     #expect(host.body("/account_data/m.direct")?["@alice:test"] != nil)
-    host.command(.join("nonsense"))
+    host.command(.rooms(.join("nonsense")))
     #expect(host.result() == "invalidRoomAddress")
-    host.command(.join("#tea:test"))
+    host.command(.rooms(.join("#tea:test")))
     #expect(host.request("/join/%23tea%3Atest") != nil)
-    host.command(.join("!far:test", via: [ServerName(trusted: "other.test")]))
+    host.command(.rooms(.join("!far:test", via: [ServerName(trusted: "other.test")])))
     #expect(host.request("/join/%21far%3Atest") != nil)
   }
 
   @Test func `a refused command says why`() {
     var host = Host.inRoom()
-    host.command(.invite(.test, user: "@carol:test"))
+    host.command(.people(.invite(.test, user: "@carol:test")))
     host.answer("/invite", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.result().contains("M_FORBIDDEN"))
-    host.command(.invite(.test, user: "carol"))
+    host.command(.people(.invite(.test, user: "carol")))
     #expect(host.result() == "invalidUserID")
   }
 
   @Test func `state and moderation go to their endpoints`() {
     var host = Host.inRoom()
-    host.command(.setRoomName(.test, "Tea"))
+    host.command(.rooms(.setName(.test, "Tea")))
     #expect(host.body("/state/m.room.name/")?["name"]?.string == "Tea")
-    host.command(.setRoomTopic(.test, "Green"))
+    host.command(.rooms(.setTopic(.test, "Green")))
     #expect(host.body("/state/m.room.topic/")?["topic"]?.string == "Green")
-    host.command(.kick(.test, UserID(trusted: "@bob:test"), reason: "so"))
+    host.command(.people(.kick(.test, UserID(trusted: "@bob:test"), reason: "so")))
     #expect(host.body("/kick")?["reason"]?.string == "so")
-    host.command(.ban(.test, UserID(trusted: "@bob:test"), reason: nil))
+    host.command(.people(.ban(.test, UserID(trusted: "@bob:test"), reason: nil)))
     #expect(host.body("/ban")?["user_id"]?.string == "@bob:test")
-    host.command(.redact(.test, host.items()[0].id, reason: nil))
+    host.command(.sending(.redact(.test, .item(host.items()[0].id), reason: nil)))
     #expect(host.request("/redact/%241/") != nil)
-    host.command(.setDisplayName("Neo"))
+    host.command(.account(.setDisplayName("Neo")))
     host.answer("/displayname", "{}")
     #expect(host.client.ownDisplayName == "Neo")
-    host.command(.setAvatar(BlobHandle("b"), mimeType: "image/png"))
+    host.command(.account(.setAvatar(BlobHandle("b"), mimeType: "image/png")))
     host.answer("/upload", #"{"content_uri":"mxc://test/a"}"#)
     #expect(host.body("/avatar_url")?["avatar_url"]?.string == "mxc://test/a")
     host.answer("/avatar_url", "{}")
@@ -320,18 +320,18 @@ import Testing
     var host = Host.signedIn()
     host.sync(
       Wire.join([Wire.message("hi", "$1", by: "@carol:test")], state: [Wire.member("@carol:test", name: "Carol")]))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     func name(_ user: String) -> String? { host.client.room(.test)?.displayName(of: UserID(trusted: ByteString(user))).string }
     #expect(name("@carol:test") == "Carol" && name("@dave:test") == "@dave:test")
     host.sync(Wire.join([Wire.message("ho", "$2", by: "@dave:test")], state: [Wire.member("@dave:test", name: "Dave")]))
     #expect(name("@dave:test") == "Dave")
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer(
       "/messages",
       #"{"chunk":[\#(Wire.message("he", "$0", by: "@erin:test"))],"state":[\#(Wire.member("@erin:test", name: "Erin"))]}"#)
     #expect(name("@erin:test") == "Erin")
     let key = TimelineKey(.test, .event(EventID(trusted: "$9")))
-    host.command(.openTimeline(key))
+    host.command(.timeline(.open(key)))
     #expect(host.request("/context/")?.request.target.contains("lazy_load_members") == true)
     host.answer(
       "/context/",
@@ -339,8 +339,8 @@ import Testing
     )
     #expect(name("@frank:test") == "Frank")
     for (command, answer) in [
-      (Command.paginateBack(key), Wire.member("@gina:test", name: "Gina")),
-      (.paginateForward(key), Wire.member("@hugo:test", name: "Hugo"))
+      (Command.timeline(.paginateBack(key)), Wire.member("@gina:test", name: "Gina")),
+      (.timeline(.paginateForward(key)), Wire.member("@hugo:test", name: "Hugo"))
     ] {
       host.command(command)
       host.answer("/messages", #"{"chunk":[],"state":[\#(answer)]}"#)
@@ -351,7 +351,7 @@ import Testing
 
   @Test func `the last message stays in the list, whatever is paged and whoever takes another name`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Wire.message("two", "$2")])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("zero", "$0")], end: nil))
     host.sync(
       Wire.join([
@@ -370,10 +370,10 @@ import Testing
     #expect(host.client.room(.test)?.membership == .leave)
     host.sync(Wire.join([join, Wire.message("three", "$3")], limited: true, token: "t3"))
     for var host in [host, host.restarted()] {
-      host.command(.openRoom(.test))
+      host.command(.timeline(.openRoom(.test)))
       #expect(host.texts().first == "one" && host.texts().last == "three")
       let gap = try #require(host.items().first { if case .gap = $0.content { true } else { false } })
-      host.command(.fillGap(.test, gap.id))
+      host.command(.timeline(.fillGap(.test, gap.id)))
       host.answer("/messages", TimelineTests.page([Wire.message("two", "$2"), leave, Wire.message("one", "$1")], end: "t1"))
       let said = host.texts().filter { !$0.hasPrefix("(") }
       #expect(said == ["one", "two", "three"])
@@ -382,7 +382,7 @@ import Testing
 
   @Test func `the whole member list comes on demand and stays`() {
     var host = Host.inRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.answer(
       "/members",
       #"{"chunk":["# + (Wire.members + [Wire.member("@dan:test", name: "Dan")]).joined(separator: ",") + "]}")
@@ -391,16 +391,16 @@ import Testing
         "@alice:test", "@bob:test", "@dan:test", "@me:test"
       ])
     var next = host.restarted()
-    next.command(.loadMembers(.test))
+    next.command(.people(.loadMembers(.test)))
     #expect(next.client.room(.test)?.members.count == 4)
     #expect(next.request("/members") == nil)
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     #expect(host.request("/members") == nil)
   }
 
   @Test func `members that come while a batch is being stored are not lost`() {
     var host = Host.inRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.writesAtOnce = false
     host.sync(Wire.join([Wire.message("two", "$2")]))
     host.answer("/members", #"{"chunk":["# + Wire.member("@dan:test", name: "Dan") + "]}")
@@ -411,18 +411,18 @@ import Testing
 
   @Test func `who is not in the whole list has left, as a limited sync need not tell`() {
     var host = Host.inRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.answer("/members", #"{"chunk":["# + Wire.member("@me:test") + "," + Wire.member("@alice:test", name: "Alice") + "]}")
     #expect(host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@me:test"])
     #expect(host.client.room(.test)?.membership(of: UserID(trusted: "@bob:test")) == .leave)
     var next = host.restarted()
-    next.command(.loadMembers(.test))
+    next.command(.people(.loadMembers(.test)))
     #expect(next.client.room(.test)?.members.count == 2)
   }
 
   @Test func `a member list that comes late does not take back what syncs have told since it was asked for`() {
     var host = Host.inRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.sync(Wire.join([Wire.member("@bob:test", "leave", "$l"), Wire.member("@dan:test", name: "Dan")]))
     host.answer("/members", #"{"chunk":["# + Wire.members.joined(separator: ",") + "]}")
     #expect(

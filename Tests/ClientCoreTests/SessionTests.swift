@@ -26,7 +26,7 @@ import Testing
     (.other(type: "x.y", members: Array(#"{"z":1}"#.utf8)), #"{"type":"x.y","z":1"#)
   ]) func `each kind of login is written as the spec has it`(login: Login, start: String) {
     var host = SignInTests.fresh()
-    host.command(.logIn(login, deviceID: DeviceID(trusted: "OLD")))
+    host.command(.session(.logIn(login, deviceID: DeviceID(trusted: "OLD"))))
     let body = String(decoding: host.request("/login")?.request.body ?? [], as: UTF8.self)
     #expect(body == start + #","initial_device_display_name":"Test","refresh_token":true,"device_id":"OLD"}"#)
   }
@@ -38,10 +38,10 @@ import Testing
     offline.handle(.networkChanged(isOnline: false))
     #expect(offline.client.ownDisplayName == "Me")
     #expect(offline.client.ownAvatar == MediaURI("mxc://test/me"))
-    host.command(.setDisplayName("Myself"))
+    host.command(.account(.setDisplayName("Myself")))
     host.answer("/profile/", "{}")
     #expect(host.restarted().client.ownDisplayName == "Myself")
-    host.command(.logOut)
+    host.command(.session(.logOut))
     host.answer("/logout", "{}")
     #expect(host.client.ownDisplayName == nil)
     #expect(host.store.isEmpty)
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a session given as values is stored and syncs at once`() {
     var host = SignInTests.fresh()
-    host.command(.restore(Self.session))
+    host.command(.session(.restore(Self.session)))
     #expect(host.result() == "done")
     #expect(host.request("/sync?")?.request.accessToken == "T")
     #expect(host.restarted().client.session == Self.session)
@@ -59,14 +59,14 @@ import Testing
     var host = Host()
     host.client = Client(randomSeed: 1, deviceDisplayName: "Test", homeserver: ServerURL("https://h.test/"))
     host.handle(.start)
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     #expect(host.restarted().client.session?.homeserver?.string == "https://h.test")
   }
 
   @Test func `a session is not restored over another`() {
     var host = Host.signedIn()
-    host.command(.restore(Self.session))
+    host.command(.session(.restore(Self.session)))
     #expect(host.result() == "alreadySignedIn(@me:test)")
   }
 
@@ -80,11 +80,11 @@ import Testing
 
   @Test func `logging out everywhere happens once the server says so`() {
     var host = Host.inRoom()
-    host.command(.logOutEverywhere)
+    host.command(.session(.logOutEverywhere))
     host.answer("/logout/all", status: 500, "{}")
     #expect(host.client.sessionState == .signedIn)
     #expect(host.result().hasPrefix("refused"))
-    host.command(.logOutEverywhere)
+    host.command(.session(.logOutEverywhere))
     host.answer("/logout/all", "{}")
     #expect(host.client.sessionState == .signedOut)
     #expect(host.store.isEmpty)
@@ -93,7 +93,7 @@ import Testing
 
   @Test func `a guest has no name`() {
     var host = SignInTests.fresh()
-    host.command(.registerGuest)
+    host.command(.session(.registerGuest))
     #expect(host.request("/register")?.request.target.hasSuffix("/register?kind=guest") == true)
     host.answer("/register", #"{"user_id":"@17:test","device_id":"G","access_token":"T"}"#)
     #expect(host.client.session?.userID.string == "@17:test")
@@ -103,14 +103,14 @@ import Testing
 
   @Test func `a person goes through the stages that the program cannot`() {
     var host = SignInTests.fresh()
-    host.command(.register(username: "me", password: "secret", token: nil))
+    host.command(.session(.register(username: "me", password: "secret", token: nil)))
     let flows = #""session":"S","flows":[{"stages":["m.login.recaptcha","m.login.terms","m.login.dummy"]}]"#
     host.answer("/register", status: 401, "{\(flows)}")
     guard case .failed(.authenticationNeeded(let first))? = host.finished[9] else {
       return #expect(Bool(false), "\(host.result())")
     }
     #expect(first.nextStages == ["m.login.recaptcha"])
-    host.command(.continueRegistration(.recaptcha(response: "r")))
+    host.command(.session(.continueRegistration(.recaptcha(response: "r"))))
     #expect(host.body("/register")?["username"]?.string == "me")
     #expect(host.body("/register")?["auth"]?["session"]?.string == "S")
     host.answer("/register", status: 401, #"{\#(flows),"completed":["m.login.recaptcha"]}"#)
@@ -118,25 +118,25 @@ import Testing
       return #expect(Bool(false), "\(host.result())")
     }
     #expect(second.nextStages == ["m.login.terms"])
-    host.command(.continueRegistration(.terms))
+    host.command(.session(.continueRegistration(.terms)))
     // The last stage needs nobody.
     host.answer("/register", status: 401, #"{\#(flows),"completed":["m.login.recaptcha","m.login.terms"]}"#)
     #expect(host.body("/register")?["auth"]?["type"]?.string == "m.login.dummy")
     host.answer("/register", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     #expect(host.result() == "done")
     #expect(host.client.sessionState == .signedIn)
-    host.command(.continueRegistration(.terms))
+    host.command(.session(.continueRegistration(.terms)))
     #expect(host.result() == "unsupportedFlow")
   }
 
   @Test func `a name that is taken ends the registration`() {
     var host = SignInTests.fresh()
-    host.command(.register(username: "me", password: "secret", token: nil))
+    host.command(.session(.register(username: "me", password: "secret", token: nil)))
     host.answer("/register", status: 400, #"{"errcode":"M_USER_IN_USE","error":"Taken"}"#)
     guard case .failed(.refused(400, .userInUse, _, _))? = host.finished[9] else {
       return #expect(Bool(false), "\(host.result())")
     }
-    host.command(.continueRegistration(.dummy))
+    host.command(.session(.continueRegistration(.dummy)))
     #expect(host.result() == "unsupportedFlow")
   }
 

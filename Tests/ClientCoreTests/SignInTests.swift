@@ -17,7 +17,7 @@ import Testing
 
   @Test func `a password login stores the session and begins to sync`() {
     var host = Self.fresh()
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.client.sessionState == .signingIn)
     let body = host.body("/login")
     #expect(body?["type"]?.string == "m.login.password")
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `a wrong password is told with the server's words`() {
     var host = Self.fresh()
-    host.command(.logIn(user: "me", password: "wrong"))
+    host.command(.session(.logIn(user: "me", password: "wrong")))
     host.answer("/login", status: 403, #"{"errcode":"M_FORBIDDEN","error":"Invalid password"}"#)
     #expect(host.client.sessionState == .signedOut)
     guard case .refused(403, .forbidden, let message, _)? = host.client.signIn.error else {
@@ -41,7 +41,7 @@ import Testing
 
   @Test func `the flows are as the server announces them`() {
     var host = Self.fresh()
-    host.command(.loadFlows)
+    host.command(.session(.loadFlows))
     host.answer("/login", #"{"flows":[{"type":"m.login.sso"},{"type":"m.login.password"}]}"#)
     #expect(host.client.signIn.allowsPasswordLogin == true)
     host.answer("/register", status: 401, #"{"session":"x","flows":[{"stages":["m.login.registration_token"]}]}"#)
@@ -59,14 +59,14 @@ import Testing
     status: Int, body: String, expected: SignIn.Registration
   ) {
     var host = Self.fresh()
-    host.command(.loadFlows)
+    host.command(.session(.loadFlows))
     host.answer("/register", status: status, body)
     #expect(host.client.signIn.registration == expected)
   }
 
   @Test func `registration goes through the stages`() {
     var host = Self.fresh()
-    host.command(.register(username: "me", password: "secret", token: "tok"))
+    host.command(.session(.register(username: "me", password: "secret", token: "tok")))
     let flows = #""session":"S","flows":[{"stages":["m.login.registration_token","m.login.dummy"]}]"#
     host.answer("/register", status: 401, "{" + flows + "}")
     #expect(host.body("/register")?["auth"]?["type"]?.string == "m.login.registration_token")
@@ -81,12 +81,12 @@ import Testing
 
   @Test func `a token that is wanted and missing is asked for, a wrong one is told`() {
     var host = Self.fresh()
-    host.command(.register(username: "me", password: "secret", token: nil))
+    host.command(.session(.register(username: "me", password: "secret", token: nil)))
     let flows = #""session":"S","flows":[{"stages":["m.login.registration_token"]}]"#
     host.answer("/register", status: 401, "{" + flows + "}")
     #expect(host.result() == "registrationTokenNeeded")
     #expect(host.client.signIn.needsRegistrationToken)
-    host.command(.register(username: "me", password: "secret", token: "bad"))
+    host.command(.session(.register(username: "me", password: "secret", token: "bad")))
     host.answer("/register", status: 401, "{" + flows + "}")
     host.answer("/register", status: 401, #"{"errcode":"M_UNAUTHORIZED","error":"Unknown token","# + flows + "}")
     #expect(host.client.sessionState == .signedOut)
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `stages this client does not have are told`() {
     var host = Self.fresh()
-    host.command(.register(username: "me", password: "secret", token: nil))
+    host.command(.session(.register(username: "me", password: "secret", token: nil)))
     host.answer("/register", status: 401, #"{"session":"S","flows":[{"stages":["m.login.recaptcha"]}]}"#)
     guard case .failed(.authenticationNeeded(let needed))? = host.finished[9] else {
       return #expect(Bool(false), "\(host.result())")
@@ -108,7 +108,7 @@ import Testing
 
   @Test(arguments: [true, false]) func `logging out empties the store whatever the server says`(answers: Bool) {
     var host = Host.inRoom()
-    host.command(.logOut)
+    host.command(.session(.logOut))
     if answers { host.answer("/logout", "{}") } else { host.respond("/logout", .networkError) }
     #expect(host.client.sessionState == .signedOut)
     #expect(host.store.isEmpty)
@@ -118,7 +118,7 @@ import Testing
 
   @Test func `commands without a session are refused`() {
     var host = Self.fresh()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.result() == "notSignedIn")
   }
 }

@@ -22,20 +22,20 @@ import Testing
     let receipt = #","ephemeral":{"events":[{"type":"m.receipt","content":{"$1":{"m.read":{"@bob:test":{}}}}}]}"#
     host.sync(Wire.join([Wire.message("two", "$2")], extra: receipt))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.loads.map { $0.prefix.string } == ["a/", "p/%21room%3Atest/", "t/%21room%3Atest/"])
     #expect(next.client.room(.test)?.members.count == 3)
     #expect(next.client.unreadMemberCounts(.test) == host.client.unreadMemberCounts(.test))
     #expect(next.texts() == ["one", "two"])
-    next.command(.closeRoom(.test))
-    next.command(.openRoom(.test))
+    next.command(.timeline(.closeRoom(.test)))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.loads.count == 3)
   }
 
   @Test func `rows are there only once their names are`() {
     var next = Host.inRoom().restarted()
     next.loadsAtOnce = false
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     // The timeline is told first.
     next.untold.reverse()
     next.finishLoads(1)
@@ -54,7 +54,7 @@ import Testing
     #expect(next.loads.count == 1)
     #expect(next.store["p/%21room%3Atest/m/%40dan%3Atest"] != nil)
     #expect(next.client.room(.test)?.displayName(of: UserID(trusted: "@dan:test")) == "@dan:test")
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.client.room(.test)?.displayName(of: UserID(trusted: "@dan:test")) == "Dan")
     #expect(next.client.room(.test)?.members.count == 4)
   }
@@ -62,7 +62,7 @@ import Testing
   @Test func `members that come while the others are being read are the newer ones`() {
     var next = Host.inRoom().restarted()
     next.loadsAtOnce = false
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     next.sync(Wire.join([Wire.member("@bob:test", name: "Robert", "$r"), Self.dan]))
     next.sync(Wire.join([Wire.member("@alice:test", "leave", name: "Alice", "$l")]))
     next.finishLoads()
@@ -77,7 +77,7 @@ import Testing
     var next = Host.inRoom().restarted()
     next.writesAtOnce = false
     next.loadsAtOnce = false
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     next.sync(Wire.join([Self.dan, Wire.message("two", "$2")]))
     next.finishLoads()
     #expect(next.client.room(.test)?.state.hasPeople == false)
@@ -152,7 +152,7 @@ import Testing
     for id in rooms {
       let room = host.client.room(RoomID(trusted: ByteString(id)))
       #expect(room?.name.english == "Alice and Bob")
-      host.command(.loadMembers(RoomID(trusted: ByteString(id))))
+      host.command(.people(.loadMembers(RoomID(trusted: ByteString(id)))))
     }
     #expect(host.client.room(RoomID(trusted: "!r0:test"))?.members.count == 3)
     #expect(host.waiting.filter { $0.request.target.contains("/members") }.count == rooms.count)
@@ -160,11 +160,11 @@ import Testing
 
   @Test func `a member list that cannot be read is asked for again`() {
     var host = Host.inRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.answer("/members", #"{"chunk":[\#(Wire.members.joined(separator: ","))]}"#)
     host.store["p/%21room%3Atest/m/%40bob%3Atest"] = Array("{".utf8)
     var next = host.restarted()
-    next.command(.loadMembers(.test))
+    next.command(.people(.loadMembers(.test)))
     #expect(next.request("/members") != nil)
     next.answer("/members", #"{"chunk":[\#(Wire.members.joined(separator: ","))]}"#)
     #expect(next.client.room(.test)?.displayName(of: UserID(trusted: "@bob:test")) == "Bob")
@@ -201,7 +201,7 @@ import Testing
       ])
     #expect(host.store["a/schema"] == Array("\(StoreSchema.current)".utf8))
     #expect(host.transaction == "m1.a")
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
     #expect(host.texts() == ["one", "mine sending"])
     #expect(host.client.room(.test)?.draft == "half a")
@@ -215,19 +215,19 @@ import Testing
     var host = Host(store: store)
     host.handle(.start)
     #expect(host.client.sessionState == .signedOut)
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     #expect(host.store.keys.map { $0.string }.sorted() == ["a/schema", "a/session"])
   }
 
   @Test func `starting afresh brings the same rooms, and keeps what no sync brings`() {
     var host = Host.inRoom()
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.handle(.networkChanged(isOnline: false))
-    host.command(.send(.test, .text("mine")))
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.send(.test, .text("mine"))))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.handle(.networkChanged(isOnline: true))
-    host.command(.startAfresh)
+    host.command(.sync(.startAfresh))
     #expect(host.result() == "done")
     #expect(host.client.roomIDs.isEmpty)
     #expect(host.texts() == [])
@@ -245,7 +245,7 @@ import Testing
     var host = Host.inRoom()
     host.writesAtOnce = false
     host.sync(Wire.join([Wire.message("two", "$2")]))
-    host.command(.startAfresh)
+    host.command(.sync(.startAfresh))
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
     #expect(host.client.roomIDs.isEmpty)
     // The old batch, then what empties the store; the new one is not there yet.

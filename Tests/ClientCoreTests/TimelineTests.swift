@@ -15,13 +15,13 @@ import Testing
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
     #expect(host.texts() == ["one", "[gap]", "five"])
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     #expect(host.texts() == ["one", "[gap loading]", "five"])
     #expect(host.request("/messages")?.request.target.contains("from=t5") == true)
     #expect(host.request("/messages")?.request.target.contains("dir=b") == true)
     host.answer("/messages", Self.page([Wire.message("four", "$4"), Wire.message("three", "$3")], end: "t3"))
     #expect(host.texts() == ["one", "[gap]", "three", "four", "five"])
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer(
       "/messages",
       Self.page([Wire.message("two", "$2"), Wire.message("one", "$1"), Wire.message("zero", "$0")], end: "t0"))
@@ -31,7 +31,7 @@ import Testing
   @Test func `a page that overlaps brings nothing twice`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("four", "$4"), Wire.message("five", "$5")], limited: true, token: "t4"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer(
       "/messages",
       Self.page([Wire.message("four", "$4"), Wire.message("three", "$3"), Wire.message("one", "$1")], end: "t0"))
@@ -47,18 +47,18 @@ import Testing
   @Test func `a gap whose page fails says so and can be tried again`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.respond("/messages", .networkError)
     #expect(host.texts() == ["one", "[gap failed]", "five"])
     #expect(host.result() == "network")
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     #expect(host.request("/messages") != nil)
   }
 
   @Test func `one asks for a gap once however often it is on the screen`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    for _ in 0..<3 { host.command(.fillGap(.test, host.items()[1].id)) }
+    for _ in 0..<3 { host.command(.timeline(.fillGap(.test, host.items()[1].id))) }
     #expect(host.waiting.filter { $0.request.target.contains("/messages") }.count == 1)
   }
 
@@ -66,30 +66,30 @@ import Testing
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "[gap]", "five"])
-    next.command(.fillGap(.test, next.items()[1].id))
+    next.command(.timeline(.fillGap(.test, next.items()[1].id)))
     #expect(next.request("/messages")?.request.target.contains("from=t5") == true)
   }
 
   @Test func `one pages back to the start of the room`() {
     var host = Host.inRoom()
-    host.command(.paginateBack(.test))
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
+    host.command(.timeline(.paginateBack(.test)))
     #expect(host.waiting.filter { $0.request.target.contains("/messages") }.count == 1)
     host.answer("/messages", Self.page([Wire.message("b", "$b"), Wire.message("a", "$a")], end: "ta"))
     #expect(host.texts() == ["a", "b", "one"])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", Self.page([Wire.event("m.room.create", "$c", "{}", stateKey: "")], end: nil))
     #expect(host.client.room(.test)?.timeline.backState == .atStart)
     #expect(host.texts() == ["(created(predecessor: nil))", "a", "b", "one"])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     #expect(host.request("/messages") == nil)
   }
 
   @Test func `pages with nothing to show are followed by the next one, not for ever`() {
     var host = Host.inRoom()
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     var pages = 0
     while host.request("/messages") != nil, pages < 100 {
       pages += 1
@@ -105,7 +105,7 @@ import Testing
     host.comparesMirrors = false
     var next = 10_000
     while host.client.room(.test)?.timeline.backState != .atStart {
-      host.command(.paginateBack(.test))
+      host.command(.timeline(.paginateBack(.test)))
       let events = (max(0, next - 100)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
       next = max(0, next - 100)
       // Each page repeats one event of the page before.
@@ -123,21 +123,21 @@ import Testing
     host.comparesMirrors = false
     var next = 4_000
     while host.client.room(.test)?.timeline.backState != .atStart {
-      host.command(.paginateBack(.test))
+      host.command(.timeline(.paginateBack(.test)))
       let events = (max(0, next - 100)..<next).reversed().map { Wire.message("m\($0)", "$h\($0)") }
       next = max(0, next - 100)
       host.answer("/messages", Self.page(events, end: next == 0 ? nil : "t\(next)"))
     }
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     let all = host.texts()
     #expect(all.count == 4_002)
     // In the middle nothing goes.
     let middle = host.items()[2_000].id
-    host.command(.viewed(.test, upTo: middle))
+    host.command(.reading(.viewed(.test, upTo: middle)))
     #expect(host.texts() == all)
     let identities = host.items().map { $0.id }
     let last = try #require(identities.last)
-    host.command(.viewed(.test, upTo: last))
+    host.command(.reading(.viewed(.test, upTo: last)))
     let left = host.texts()
     #expect(left.count >= Limits.storedPageItems && left.count < Limits.openItems)
     #expect(left == Array(all.suffix(left.count)))
@@ -145,7 +145,7 @@ import Testing
     // News come as ever, and what is older comes from the store.
     host.sync(Wire.join([Wire.message("news", "$news")]))
     #expect(host.texts().suffix(2) == ["news", "mine sending"] || host.texts().suffix(2) == ["mine sending", "news"])
-    while host.client.room(.test)?.timeline.backState == .idle { host.command(.paginateBack(.test)) }
+    while host.client.room(.test)?.timeline.backState == .idle { host.command(.timeline(.paginateBack(.test))) }
     #expect(host.texts().filter { $0 != "news" } == all)
     #expect(Set(host.items().map { $0.id }).count == 4_003)
   }
@@ -157,12 +157,12 @@ import Testing
       #""join":{"# + ids.map { Wire.joined([Wire.message("in \($0)", "$\($0)")], room: $0) }.joined(separator: ",")
         + "}")
     for id in ids {
-      host.command(.openRoom(RoomID(trusted: ByteString(id))))
-      host.command(.closeRoom(RoomID(trusted: ByteString(id))))
+      host.command(.timeline(.openRoom(RoomID(trusted: ByteString(id)))))
+      host.command(.timeline(.closeRoom(RoomID(trusted: ByteString(id)))))
     }
     let loaded = ids.filter { !host.items(RoomID(trusted: ByteString($0))).isEmpty }
     #expect(loaded == Array(ids.suffix(Limits.keptTimelines)))
-    host.command(.openRoom(RoomID(trusted: "!r0:test")))
+    host.command(.timeline(.openRoom(RoomID(trusted: "!r0:test"))))
     #expect(host.texts(RoomID(trusted: "!r0:test")) == ["in !r0:test"])
   }
 
@@ -171,23 +171,23 @@ import Testing
     let ids = (0..<10).map { RoomID(trusted: ByteString("!r\($0):test")) }
     host.sync(
       #""join":{"# + ids.map { Wire.joined([Wire.message("old", "$\($0)")], room: $0.string) }.joined(separator: ",") + "}")
-    host.command(.openRoom(ids[0]))
-    host.command(.send(ids[0], .text("mine")))
+    host.command(.timeline(.openRoom(ids[0])))
+    host.command(.sending(.send(ids[0], .text("mine"))))
     for (last, next) in zip(ids, ids.dropFirst()) {
-      host.command(.closeRoom(last))
-      host.command(.openRoom(next))
+      host.command(.timeline(.closeRoom(last)))
+      host.command(.timeline(.openRoom(next)))
     }
     #expect(host.items(ids[0]).isEmpty)
-    host.command(.openRoom(ids[0]))
+    host.command(.timeline(.openRoom(ids[0])))
     #expect(host.texts(ids[0]) == ["old", "mine sending"])
     // The answer comes while one is elsewhere, the sync much later.
-    host.command(.closeRoom(ids[0]))
+    host.command(.timeline(.closeRoom(ids[0])))
     for id in ids.dropFirst() {
-      host.command(.openRoom(id))
-      host.command(.closeRoom(id))
+      host.command(.timeline(.openRoom(id)))
+      host.command(.timeline(.closeRoom(id)))
     }
     host.answer("/send/", #"{"event_id":"$mine"}"#)
-    host.command(.openRoom(ids[0]))
+    host.command(.timeline(.openRoom(ids[0])))
     #expect(host.texts(ids[0]) == ["old", "mine sent"])
   }
 
@@ -196,20 +196,20 @@ import Testing
     client = client.restarted()
     // The load is answered late: the sync's batch is committed in between.
     client.loadsAtOnce = false
-    client.command(.openRoom(.test))
+    client.command(.timeline(.openRoom(.test)))
     client.sync(Wire.join([Wire.message("two", "$2")]))
-    client.command(.send(.test, .text("mine")))
+    client.command(.sending(.send(.test, .text("mine"))))
     client.finishLoads()
     #expect(client.texts() == ["one", "two", "mine sending"])
   }
 
   @Test func `messages from before and after a restart are both there, in order, when the store has been read`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("before")))
+    host.command(.sending(.send(.test, .text("before"))))
     host = host.restarted()
     host.loadsAtOnce = false
-    host.command(.openRoom(.test))
-    host.command(.send(.test, .text("after")))
+    host.command(.timeline(.openRoom(.test)))
+    host.command(.sending(.send(.test, .text("after"))))
     host.finishLoads()
     #expect(host.texts() == ["one", "before sending", "after queued"])
   }
@@ -255,7 +255,7 @@ import Testing
   @Test func `an edit that comes before its event is applied when it comes`() {
     var host = Host.inRoom([Self.edit("new", of: "$0", "$e")])
     #expect(host.texts() == [])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", Self.page([Wire.message("old", "$0")], end: nil))
     #expect(host.texts() == ["new"])
   }
@@ -313,7 +313,7 @@ import Testing
 
   @Test func `a reply is sent with its target`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("yes", replyTo: EventID("$1"))))
+    host.command(.sending(.send(.test, .text("yes", replyTo: EventID("$1")))))
     #expect(host.body("/send/")?["m.relates_to"]?["m.in_reply_to"]?["event_id"]?.string == "$1")
   }
 

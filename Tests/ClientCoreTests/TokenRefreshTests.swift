@@ -12,7 +12,7 @@ import Testing
   static func host(lifetime: Int? = 600_000) -> Host {
     var host = Host()
     host.handle(.start)
-    host.command(.logIn(user: "me", password: "secret"), id: 1)
+    host.command(.session(.logIn(user: "me", password: "secret")), id: 1)
     let expiry = lifetime.map { #","expires_in_ms":\#($0)"# } ?? ""
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T1","refresh_token":"R1"\#(expiry)}"#)
     return host
@@ -22,7 +22,7 @@ import Testing
 
   @Test func `a login says that the client can refresh`() {
     var host = SignInTests.fresh()
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.body("/login")?["refresh_token"]?.bool == true)
   }
 
@@ -87,9 +87,9 @@ import Testing
   ]) func `a refused refresh is a soft logout: everything stays`(status: Int, body: String) {
     var host = Self.host()
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.ask(.devices())
-    host.command(.leave(.test), id: 30)
+    host.command(.rooms(.leave(.test)), id: 30)
     host.answer("/devices", status: 401, Self.unknown)
     host.answer("/refresh", status: status, body)
     #expect(host.client.sessionState == .softLoggedOut)
@@ -97,7 +97,7 @@ import Testing
     guard case .notSignedIn? = QueryTests.error(host) else { return #expect(Bool(false), "\(host.ended)") }
     #expect(host.result(30) == "notSignedIn")
     #expect(host.waiting.isEmpty)
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.body("/login")?["device_id"]?.string == "D")
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T9"}"#)
     #expect(host.texts() == ["one"])
@@ -186,7 +186,7 @@ import Testing
     var host = Self.host()
     host.sync()
     host.now += 600_000
-    host.command(.logOut)
+    host.command(.session(.logOut))
     #expect(host.request("/logout") == nil)
     if isRefreshed {
       host.answer("/refresh", Self.refreshed)
@@ -202,8 +202,8 @@ import Testing
 
   @Test func `two who log out both hear of the end`() {
     var host = Host.signedIn()
-    host.command(.logOut, id: 20)
-    host.command(.logOut, id: 21)
+    host.command(.session(.logOut), id: 20)
+    host.command(.session(.logOut), id: 21)
     host.answer("/logout", "{}")
     #expect(host.result(20) == "notSignedIn")
     #expect(host.result(21) == "done")
@@ -228,7 +228,7 @@ import Testing
 
   @Test func `an upload goes out again as the same file`() {
     var host = Self.host()
-    host.command(.setAvatar(BlobHandle("picture"), mimeType: "image/png"))
+    host.command(.account(.setAvatar(BlobHandle("picture"), mimeType: "image/png")))
     host.answer("/upload", status: 401, Self.unknown)
     host.answer("/refresh", Self.refreshed)
     #expect(host.request("/upload")?.blob?.name == "picture")

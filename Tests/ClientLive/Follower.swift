@@ -27,7 +27,7 @@ struct Follower {
     let follower = Follower(client: client, isOffline: isOffline, last: last)
     let check = Task { await follower.check() }
     if case .signedOut = await client.sessionState {
-      try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))
+      try await client.perform(.session(.logIn(user: ByteString(user), password: ByteString(password))))
     }
     if !isOffline {
       // A server that just starts is there a little later.
@@ -46,11 +46,11 @@ struct Follower {
         try await Task.sleep(for: .milliseconds(10))
         continue
       }
-      _ = try? await client.perform(.openRoom(id))
+      _ = try? await client.perform(.timeline(.openRoom(id)))
       switch Int.random(in: 0..<4) {
-      case 0: _ = try? await client.perform(.paginateBack(.live(id)))
+      case 0: _ = try? await client.perform(.timeline(.paginateBack(.live(id))))
       case 1: _ = try? await client.room(id).fillGaps()
-      case 2: _ = try? await client.perform(.closeRoom(id))
+      case 2: _ = try? await client.perform(.timeline(.closeRoom(id)))
       default: break
       }
       try await Task.sleep(for: .milliseconds(5))
@@ -68,13 +68,13 @@ struct Follower {
   private func settle() async throws {
     for id in await client.rooms.filter({ $0.membership == .join }).map(\.id) {
       let room = client.room(id)
-      try await client.perform(.openRoom(id))
+      try await client.perform(.timeline(.openRoom(id)))
       if let last, !isOffline { _ = try await room.item(saying: last) }
       try await room.until("the timeline") { $0.timeline.loadState == .loaded }
       var isAtStart = false
       while !isAtStart {
         if !isOffline { try await room.fillGaps() }
-        _ = try? await client.perform(.paginateBack(.live(id)))
+        _ = try? await client.perform(.timeline(.paginateBack(.live(id))))
         let state = try unwrap(await room.state, "room").timeline.backState
         // What is not in the file cannot come.
         isAtStart = state == .atStart || isOffline && state == .failed
@@ -83,7 +83,7 @@ struct Follower {
       for item in try unwrap(await room.state, "room").timeline.items where item.text != nil {
         say("\(id) \(try unwrap(item.eventID, "event ID"))")
       }
-      try await client.perform(.closeRoom(id))
+      try await client.perform(.timeline(.closeRoom(id)))
     }
   }
 }

@@ -75,7 +75,7 @@ extension MatrixClient {
   }
 
   func make(_ room: NewRoom) async throws -> MatrixRoom {
-    let id = try unwrap(try await perform(.createRoom(room)), "room")
+    let id = try unwrap(try await perform(.rooms(.create(room))), "room")
     // It is known once the sync brings it.
     _ = try await until("the room") { client in client.state(of: id) }
     return self.room(id)
@@ -104,7 +104,7 @@ extension MatrixRoom {
 
   /// Opens the room and waits for an item.
   func item(_ what: String, _ isIt: @Sendable (TimelineItem) -> Bool) async throws -> TimelineItem {
-    try await client.perform(.openRoom(id))
+    try await client.perform(.timeline(.openRoom(id)))
     let room = try await until(what) { $0.timeline.items.contains(where: isIt) }
     return try unwrap(room.timeline.items.last(where: isIt), what)
   }
@@ -119,7 +119,7 @@ extension MatrixRoom {
   /// Sends a text and waits until it came back.
   @discardableResult
   func say(_ text: String) async throws -> EventID {
-    try await client.perform(.openRoom(id))
+    try await client.perform(.timeline(.openRoom(id)))
     try await send(text)
     return try unwrap(try await item(saying: text).eventID, "event ID")
   }

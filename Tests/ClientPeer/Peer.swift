@@ -56,7 +56,7 @@ actor Peer {
     case .redact(let event): try await room.redact(.event(event))
     case .typing(let isOn): try await room.setTyping(isOn)
     case .name(let name): try await room.client.setDisplayName(name)
-    case .retry: try await room.client.perform(.retryAll(room.id))
+    case .retry: try await room.client.perform(.sending(.retryAll(room.id)))
     case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
     case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
     case .report, .stop: break

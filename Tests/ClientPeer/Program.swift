@@ -48,9 +48,9 @@ struct Program {
     let client = try await MatrixClient(homeserver: homeserver, store: try SQLiteStore(path: store), syncMode: syncMode)
     if showsThreadsInline { await client.showThreadsInline() }
     if await client.sessionState != .signedIn {
-      try await client.perform(.logIn(user: ByteString(user), password: ByteString(password)))
+      try await client.perform(.session(.logIn(user: ByteString(user), password: ByteString(password))))
     }
-    try await client.perform(.openRoom(id))
+    try await client.perform(.timeline(.openRoom(id)))
     let peer = Peer(room: client.room(id))
     say(#"{"ready":true}"#)
     for await line in Program.lines() {

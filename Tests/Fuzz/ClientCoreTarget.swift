@@ -12,19 +12,19 @@ private func fuzzClientSync(_ input: [UInt8], _ mode: SyncMode) {
   var session = FuzzedClient()
   session.client.sync(by: mode)
   session.handle(.start)
-  session.handle(.command(.logIn(user: "me", password: "x"), id: 1))
+  session.handle(.command(.session(.logIn(user: "me", password: "x")), id: 1))
   session.answer("/login", Array(#"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#.utf8))
   session.answer("/sync?", input)
   for room in session.client.roomIDs.prefix(3) {
-    session.handle(.command(.openRoom(room), id: 2))
-    session.handle(.command(.paginateBack(.live(room)), id: 3))
+    session.handle(.command(.timeline(.openRoom(room)), id: 2))
+    session.handle(.command(.timeline(.paginateBack(.live(room))), id: 3))
     session.answer("/messages", input)
-    session.handle(.command(.loadMembers(room), id: 4))
+    session.handle(.command(.people(.loadMembers(room)), id: 4))
     session.answer("/members", input)
-    session.handle(.command(.send(room, .text("x")), id: 5))
+    session.handle(.command(.sending(.send(room, .text("x"))), id: 5))
     session.answer("/send/", input)
     if let last = session.client.room(room)?.timeline.items.last {
-      session.handle(.command(.viewed(room, upTo: last.id), id: 6))
+      session.handle(.command(.reading(.viewed(room, upTo: last.id)), id: 6))
     }
     focus(room, input, &session)
     for i in 0..<(session.client.room(room)?.timeline.items.count ?? 0) {
@@ -40,18 +40,18 @@ private func focus(_ room: RoomID, _ input: [UInt8], _ session: inout FuzzedClie
   let event = EventID(trusted: "$1")
   for focus in [TimelineKey.Focus.event(event), .thread(event), .pinned] {
     let key = TimelineKey(room, focus)
-    session.handle(.command(.openTimeline(key), id: 7))
+    session.handle(.command(.timeline(.open(key)), id: 7))
     for part in ["/context/", "/relations/", "/event/"] { session.answer(part, input) }
-    session.handle(.command(.paginateBack(key), id: 8))
-    session.handle(.command(.paginateForward(key), id: 9))
+    session.handle(.command(.timeline(.paginateBack(key)), id: 8))
+    session.handle(.command(.timeline(.paginateForward(key)), id: 9))
     for part in ["/messages", "/messages", "/relations/"] { session.answer(part, input) }
     var rows = TimelineRows(session.client.timeline(key)?.items ?? [])
     if let last = session.client.timeline(key)?.items.last {
-      session.handle(.command(.loadReply(key, last.id), id: 10))
+      session.handle(.command(.timeline(.loadReply(key, last.id)), id: 10))
       _ = rows.setRead(upTo: last.id)
     }
   }
-  session.handle(.command(.jumpToDate(room, 0), id: 11))
+  session.handle(.command(.timeline(.jumpToDate(room, 0)), id: 11))
   session.answer("/timestamp_to_event", input)
 }
 
@@ -95,8 +95,8 @@ private struct FuzzedClient {
       if let key { next.store.append((key, bytes)) }
       next.handle(.start)
       for room in next.client.roomIDs.prefix(2) {
-        next.handle(.command(.openRoom(room), id: 1))
-        next.handle(.command(.paginateBack(.live(room)), id: 2))
+        next.handle(.command(.timeline(.openRoom(room)), id: 1))
+        next.handle(.command(.timeline(.paginateBack(.live(room))), id: 2))
       }
     }
   }

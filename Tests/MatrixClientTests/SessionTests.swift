@@ -154,7 +154,7 @@ final class Gate: Sendable {
     }
     let command = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await client.perform(.join("#tea:test"))
+      try await client.perform(.rooms(.join("#tea:test")))
     }
     await #expect { try await command.value } throws: { error in
       if case .cancelled = error as? ClientError { true } else { false }

@@ -59,7 +59,7 @@ extension MatrixClient {
       if core.sessionState == .signedIn { return }
     }
     try await useHomeserver(at: address)
-    try await perform(.logIn(login, deviceID: deviceID))
+    try await perform(.session(.logIn(login, deviceID: deviceID)))
     try await firstSync()
     guard core.sessionState == .signedIn else { throw .notSignedIn }
   }
@@ -77,11 +77,11 @@ extension MatrixClient {
   ) async throws(ClientError) -> MatrixClient {
     let client = try await open(
       try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode)
-    var command = Command.register(
+    var command = SessionCommand.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {
       do throws(ClientError) {
-        try await client.perform(command)
+        try await client.perform(.session(command))
         try await client.firstSync()
         return client
       } catch {
@@ -103,7 +103,7 @@ extension MatrixClient {
     transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let client = try await open(homeserver ?? session.homeserver?.string, store, transport, "Martlet", syncMode)
-    if await client.session?.userID != session.userID { try await client.performOrStop(.restore(session)) }
+    if await client.session?.userID != session.userID { try await client.performOrStop(.session(.restore(session))) }
     return client
   }
 
@@ -113,13 +113,13 @@ extension MatrixClient {
   /// Logs in with a password and waits for the first sync: for a client that was made without a session.
   public func logIn(user: String, password: String) async throws(ClientError) {
     try await findHomeserver()
-    try await perform(.logIn(.password(ByteString(password), user: .user(ByteString(user)))))
+    try await perform(.session(.logIn(.password(ByteString(password), user: .user(ByteString(user))))))
     try await firstSync()
   }
 
   /// After a soft logout: the same device again, with everything that is here.
   public func logInAgain(_ login: Login) async throws(ClientError) {
-    try await perform(.logIn(login))
+    try await perform(.session(.logIn(login)))
     try await firstSync()
   }
 
@@ -129,10 +129,10 @@ extension MatrixClient {
   }
 
   /// Ends the session on the server and empties the store, whatever the server says.
-  public func logOut() async throws(ClientError) { try await perform(.logOut) }
+  public func logOut() async throws(ClientError) { try await perform(.session(.logOut)) }
 
   /// Ends the sessions of all devices of the account.
-  public func logOutEverywhere() async throws(ClientError) { try await perform(.logOutEverywhere) }
+  public func logOutEverywhere() async throws(ClientError) { try await perform(.session(.logOutEverywhere)) }
 
   func performOrStop(_ command: Command) async throws(ClientError) {
     do throws(ClientError) {

@@ -73,7 +73,6 @@ public actor MatrixClient {
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.sync(by: syncMode)
-    core.keepLists()
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -162,8 +161,10 @@ public actor MatrixClient {
     var toggles = own.filter { $0 != key }
     if let key, !own.contains(key) { toggles.append(key) }
     guard let last = toggles.popLast() else { return }
-    for other in toggles { handle(.command(.toggleReaction(timeline.room, .item(item.id), key: other), id: try nextID())) }
-    try await perform(.toggleReaction(timeline.room, .item(item.id), key: last))
+    for other in toggles {
+      handle(.command(.sending(.toggleReaction(timeline.room, .item(item.id), key: other)), id: try nextID()))
+    }
+    try await perform(.sending(.toggleReaction(timeline.room, .item(item.id), key: last)))
   }
 
   /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the query, with `cancelled`.

@@ -21,9 +21,9 @@ public struct Client: Sendable {
   public var ownDisplayName: ByteString? { ownProfile.displayName }
   public var ownAvatar: MediaURI? { ownProfile.avatar }
   var ownProfile = OwnProfile()
-  /// Whether others see how far one has read (`Command.setPublicReceipts`).
+  /// Whether others see how far one has read (`ReadingCommand.setPublicReceipts`).
   public internal(set) var sendsPublicReceipts = true
-  /// Whether others are told that one is writing (`Command.setTypingNotices`).
+  /// Whether others are told that one is writing (`SendingCommand.setTypingNotices`).
   public internal(set) var sendsTypingNotices = true
 
   /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
@@ -77,12 +77,11 @@ public struct Client: Sendable {
   var interruptedPages = InterruptedPages()
   var expiryTimer: (timer: TimerID, at: Int64)?
   // Room list
-  var listChapter: ListChapter?
   var roomLists = RoomLists()
   var directChanges = DirectChanges()
   /// Rooms visited last, the last one first. They follow the account.
   public internal(set) var breadcrumbs = Breadcrumbs()
-  /// The spaces one is in, and what is in them, once `keepLists` was called.
+  /// The spaces the user is in, and what is in them.
   public internal(set) var spaces = SpaceGraph()
   var isStoreBroken = false
   var hasNetwork = true
@@ -157,7 +156,7 @@ public struct Client: Sendable {
     case .cancel(let id): cancel(id)
     }
     settleEchoes()
-    listChapter?.settle(&self)
+    settleLists()
     let done = effects
     effects = []
     return done

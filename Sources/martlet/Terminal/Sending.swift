@@ -7,12 +7,12 @@ import MatrixModel
 enum Sending {
   static func send(_ message: OutgoingMessage, to room: RoomID, by client: MatrixClient) async throws -> EventID {
     var changes = await client.changes().makeAsyncIterator()
-    try await client.perform(.openRoom(room))
+    try await client.perform(.timeline(.openRoom(room)))
     while await client.state(of: room)?.timeline.loadState != .loaded {
       guard await changes.next() != nil else { throw ClientError.cancelled }
     }
     let before = Set(await client.state(of: room)?.timeline.items.map { $0.id } ?? [])
-    try await client.perform(.send(room, message))
+    try await client.perform(.sending(.send(room, message)))
     let own = await client.userID
     let new = await client.state(of: room)?.timeline.items.filter { !before.contains($0.id) && $0.sender == own } ?? []
     guard let id = (new.last { $0.isEcho } ?? new.last)?.id else { throw ClientError.badAnswer }
@@ -33,7 +33,7 @@ enum Sending {
     case .received, .sent:
       if let event = item.eventID { return event }
     case .failed(let error):
-      try await client.perform(.cancel(room, item.id))
+      try await client.perform(.sending(.cancel(room, .item(item.id))))
       throw error
     case .uploading(let sent, let total):
       bar.show(Double(sent) / Double(max(total, 1)), "\(Bytes.text(sent)) of \(Bytes.text(total))")
@@ -41,7 +41,7 @@ enum Sending {
     }
     switch await client.connectionState {
     case .reconnecting, .offline:
-      try await client.perform(.cancel(room, item.id))
+      try await client.perform(.sending(.cancel(room, .item(item.id))))
       throw ClientError.network
     case .idle: throw ClientError.notSignedIn
     case .connecting, .firstSync, .running: return nil

@@ -24,7 +24,7 @@ extension TerminalCommand {
     let client = try await MatrixClient(homeserver: address.string, deviceDisplayName: "Martlet in a terminal")
     // As the device that it was, so that none is left behind.
     let login = Login.password(ByteString(decoding: password.reveal()), user: .user(ByteString(name)))
-    try await client.perform(.logIn(login, deviceID: known?.session?.session.deviceID))
+    try await client.perform(.session(.logIn(login, deviceID: known?.session?.session.deviceID)))
     guard let session = await client.session else { throw ClientError.badAnswer }
     await client.stop()
     let folder = AccountFolder(session.userID, in: root)

@@ -31,10 +31,10 @@ import Testing
     part: String
   ) {
     var host = Host.inRoom([Wire.message("one", "$1"), Wire.message("two", "$2")])
-    host.command(.send(.test, .text("x")))
-    host.command(.paginateBack(.test))
+    host.command(.sending(.send(.test, .text("x"))))
+    host.command(.timeline(.paginateBack(.test)))
     host.handle(.attentionChanged(isVisible: true, isFocused: true))
-    if let item = host.items().last { host.command(.viewed(.test, upTo: item.id)) }
+    if let item = host.items().last { host.command(.reading(.viewed(.test, upTo: item.id))) }
     guard host.request(part) != nil else { return #expect(part != "/sync?" && part != "/send/") }
     for _ in 0..<3 {
       host.answer(part, status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":9223372036854775807}"#)
@@ -63,7 +63,7 @@ import Testing
     host.sync(Wire.join([Wire.message("two", "$2")], extra: inRoom))
     #expect(host.texts() == ["one", "two"])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "two"])
     #expect(next.client.sessionState == .signedIn)
   }
@@ -111,15 +111,16 @@ import Testing
       Wire.join(
         [Wire.message("one", "$1"), Wire.event("m.room.power_levels", "$p", content, stateKey: "")],
         state: Wire.members + [Wire.event("m.room.create", "$c", #"{"room_version":"10"}"#, stateKey: "")], extra: Wire.counts))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts().first == "one")
     for command: Command in [
-      .setPowerLevel(.test, of: Self.bob, to: .max), .pin(.test, EventID(trusted: "$1")), .setRoomName(.test, "x")
+      .people(.setPowerLevel(.test, of: Self.bob, to: .max)), .sending(.pin(.test, EventID(trusted: "$1"))),
+      .rooms(.setName(.test, "x"))
     ] {
       host.command(command, id: 31)
     }
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts().first == "one")
   }
 
@@ -138,7 +139,7 @@ import Testing
     #expect(!rows.rows.isEmpty)
     host.wait(60_000)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts().prefix(2) == ["one", "two"])
   }
 
@@ -154,7 +155,7 @@ import Testing
     host.sync(Wire.join([Wire.message("end", "$4")]))
     #expect(host.texts().contains("end"))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts().contains("end") && next.texts().first == "one")
   }
 
@@ -165,10 +166,10 @@ import Testing
       userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "secret-token",
       refreshToken: "secret-refresh", expiresAtMilliseconds: 1)
     var host = Host.signedIn()
-    host.command(.logOut)
+    host.command(.session(.logOut))
     var signingIn = Host()
     signingIn.handle(.start)
-    signingIn.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
+    signingIn.handle(.command(.session(.logIn(user: "me", password: "secret")), id: 1))
     let requests = (host.waiting + signingIn.waiting).map { $0.request }
     #expect(requests.contains { "\($0)" == "POST /_matrix/client/v3/login" })
     let described =

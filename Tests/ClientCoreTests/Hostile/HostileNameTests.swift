@@ -105,7 +105,7 @@ import Testing
     var host = Host.signedIn()
     let room = Wire.event("m.room.name", "$n", #"{"name":"\#(name)"}"#, stateKey: "")
     host.sync(Wire.join(state: [Wire.member("@me:test", name: name), room]))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.client.room(.test)?.name.english.count == min(bytes, Limits.nameBytes))
     #expect(host.client.room(.test)?.members.first?.displayName?.count == min(bytes, Limits.nameBytes))
   }

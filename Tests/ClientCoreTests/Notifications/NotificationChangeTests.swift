@@ -191,7 +191,7 @@ import Testing
   @Test func `a change goes out step by step and holds at once`() {
     var host = Host.inRoom()
     host.sync(extra: Self.accountData(Self.muted))
-    host.command(.changeNotifications(.mode(.test, .mentionsAndKeywords)))
+    host.command(.account(.changeNotifications(.mode(.test, .mentionsAndKeywords))))
     #expect(host.request("/pushrules/")?.request.target == "/_matrix/client/v3/pushrules/global/room/%21room%3Atest")
     #expect(host.body("/pushrules/")?["actions"]?.count == 0)
     host.answer("/pushrules/", "{}")
@@ -204,16 +204,16 @@ import Testing
 
   @Test func `a muting rule names the room in its condition`() {
     var host = Host.inRoom()
-    host.command(.changeNotifications(.mode(.test, .mute)))
+    host.command(.account(.changeNotifications(.mode(.test, .mute))))
     let body = host.body("/pushrules/global/override/")
     #expect(body?["conditions"]?.elements.map { $0["pattern"]?.string } == ["!room:test"])
   }
 
   @Test func `changes wait for each other and each counts on what the one before left`() {
     var host = Host.inRoom()
-    host.command(.changeNotifications(.mode(.test, .mute)), id: 21)
-    host.command(.changeNotifications(.mode(.test, nil)), id: 22)
-    host.command(.changeNotifications(.addKeyword("tea")), id: 23)
+    host.command(.account(.changeNotifications(.mode(.test, .mute))), id: 21)
+    host.command(.account(.changeNotifications(.mode(.test, nil))), id: 22)
+    host.command(.account(.changeNotifications(.addKeyword("tea"))), id: 23)
     host.handle(.cancel(23))
     #expect(host.result(23) == "cancelled")
     #expect(host.waiting.filter { $0.request.target.contains("/pushrules/") }.count == 1)
@@ -229,23 +229,23 @@ import Testing
   @Test func `a refusal ends the change and what is gone already is no failure`() {
     var host = Host.inRoom()
     host.sync(extra: Self.accountData(Self.muted))
-    host.command(.changeNotifications(.addKeyword("tea")), id: 21)
+    host.command(.account(.changeNotifications(.addKeyword("tea"))), id: 21)
     host.answer("/pushrules/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.result(21).hasPrefix("refused"))
     #expect(host.client.pushRules.keywords.isEmpty)
-    host.command(.changeNotifications(.mode(.test, nil)), id: 22)
+    host.command(.account(.changeNotifications(.mode(.test, nil))), id: 22)
     host.answer("/pushrules/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"gone"}"#)
     #expect(host.result(22) == "done")
     #expect(host.client.pushRules.mode(of: .test) == nil)
-    host.command(.changeNotifications(.addKeyword("")), id: 23)
+    host.command(.account(.changeNotifications(.addKeyword(""))), id: 23)
     #expect(host.result(23) == "invalidContent")
   }
 
   @Test func `the end of the session ends changes that wait`() {
     var host = Host.inRoom()
-    host.command(.changeNotifications(.mode(.test, .mute)), id: 21)
-    host.command(.changeNotifications(.addKeyword("tea")), id: 22)
-    host.command(.logOut, id: 23)
+    host.command(.account(.changeNotifications(.mode(.test, .mute))), id: 21)
+    host.command(.account(.changeNotifications(.addKeyword("tea"))), id: 22)
+    host.command(.session(.logOut), id: 23)
     #expect(host.result(21) == "notSignedIn")
     #expect(host.result(22) == "notSignedIn")
   }
@@ -253,17 +253,17 @@ import Testing
   @Test func `one rule is put, changed, turned off and taken away`() throws {
     var host = Host.inRoom()
     let rule = PushRule(.sender, ruleID: "@bob:test", actions: .none)
-    host.command(.changeNotifications(.rule(.put(.sender, rule))))
+    host.command(.account(.changeNotifications(.rule(.put(.sender, rule)))))
     host.answer("/pushrules/global/sender/%40bob%3Atest", "{}")
     #expect(host.client.pushRules.rule(.sender, "@bob:test") != nil)
-    host.command(.changeNotifications(.rule(.setActions(.sender, "@bob:test", .sounding))))
+    host.command(.account(.changeNotifications(.rule(.setActions(.sender, "@bob:test", .sounding)))))
     host.answer("/actions", "{}")
-    host.command(.changeNotifications(.rule(.setEnabled(.sender, "@bob:test", false))))
+    host.command(.account(.changeNotifications(.rule(.setEnabled(.sender, "@bob:test", false)))))
     #expect(host.body("/enabled")?["enabled"]?.bool == false)
     host.answer("/enabled", "{}")
     let known = try #require(host.client.pushRules.rule(.sender, "@bob:test"))
     #expect(known.actions.sound == "default" && !known.isEnabled)
-    host.command(.changeNotifications(.rule(.remove(.sender, "@bob:test"))))
+    host.command(.account(.changeNotifications(.rule(.remove(.sender, "@bob:test")))))
     host.answer("/pushrules/", "{}")
     #expect(host.client.pushRules.rule(.sender, "@bob:test") == nil)
   }

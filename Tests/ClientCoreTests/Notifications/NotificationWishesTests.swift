@@ -57,7 +57,7 @@ import Testing
     #expect(next.client.room(.test)?.snoozedUntilMilliseconds == host.client.room(.test)?.snoozedUntilMilliseconds)
     #expect(next.client.pushActions(for: event, in: .test)?.notifies == false)
     next.now += 60_000
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.client.pushActions(for: event, in: .test)?.notifies == true)
     // Or when it is ended.
     host.sync(Wire.join([], extra: #","account_data":{"events":[\#(Self.snooze(0))]}"#))

@@ -70,7 +70,7 @@ import Testing
       }
       let expected = model.counts(host.client)
       #expect(host.client.room(.test)?.unreadCounts == expected, "step \(step)")
-      host.command(.explainUnread(.test), id: 77)
+      host.command(.reading(.explainUnread(.test)), id: 77)
       guard case .unread(let evidence) = host.finished[77] else { return #expect(Bool(false), "not explained") }
       #expect(evidence.counts == expected)
       #expect(evidence.items.count == min(expected.total.notifications, UnreadEvidence.itemsLimit))
@@ -97,14 +97,14 @@ import Testing
             #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$read","key":"+"}}"#)
         ], limited: false, token: nil,
         extra: #","ephemeral":{"events":[{"type":"m.receipt","content":{"$read":{"m.read":{"@me:test":{"ts":5}}}}}]}"#))
-    host.command(.explainUnread(.test), id: 77)
+    host.command(.reading(.explainUnread(.test)), id: 77)
     guard case .unread(let evidence) = host.finished[77] else { throw CancellationError() }
     #expect(evidence.items.map { $0.eventID.string } == ["$thread", "$named", "$plain"])
     #expect(evidence.items.map { $0.ruleID.string } == [".m.rule.message", ".m.rule.is_user_mention", ".m.rule.message"])
     #expect(evidence.items.map { $0.isHighlight } == [false, true, false])
     #expect(evidence.items.map { $0.threadRoot?.string } == ["$plain", nil, nil])
     #expect(evidence.readUpTo?.string == "$read" && evidence.readUntilMilliseconds == 5)
-    host.command(.explainUnread(RoomID(trusted: "!elsewhere:test")), id: 78)
+    host.command(.reading(.explainUnread(RoomID(trusted: "!elsewhere:test"))), id: 78)
     guard case .failed(.unknownRoom) = host.finished[78] else { throw CancellationError() }
   }
 
@@ -134,11 +134,11 @@ import Testing
       case 2, 3: serve()
       case 4: host.finishWrites(1)
       case 5: host.finishLoads(1)
-      case 6: host.command(host.client.isPaused ? .resume : .pause)
+      case 6: host.command(host.client.isPaused ? .sync(.resume) : .sync(.pause))
       default: if draw(3) == 0 { host = host.restarted(seed: UInt64(step) &+ 100) }
       }
     }
-    if host.client.isPaused { host.command(.resume) }
+    if host.client.isPaused { host.command(.sync(.resume)) }
     for _ in 0...answers.count {
       host.finishWrites()
       host.finishLoads()
@@ -218,18 +218,18 @@ import Testing
       "m.room.message", "$4", #"{"msgtype":"m.text","body":"Me","m.mentions":{"user_ids":["@me:test"]}}"#)
     host.sync(
       Wire.join([Wire.message("two", "$2"), notice, mention], extra: ReadingTests.unread(3, highlights: 1)))
-    host.command(.viewed(.test, upTo: host.items()[0].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
     // The notice calls for none.
     #expect(host.client.room(.test)?.notificationCount == 2)
     #expect(host.client.room(.test)?.highlightCount == 1)
-    host.command(.viewed(.test, upTo: host.items()[3].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[3].id)))
     #expect(host.client.room(.test)?.notificationCount == 0)
   }
 
   @Test func `while a room is read as it is written, the store is read once for each receipt`() {
     var host = Host.inRoom([Wire.message("one", "$1")])
     host.sync(Wire.join([Wire.message("two", "$2")], extra: ReadingTests.unread(1)))
-    host.command(.viewed(.test, upTo: host.items()[1].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[1].id)))
     host.loads = []
     func write(_ numbers: ClosedRange<Int>) {
       for number in numbers {

@@ -35,7 +35,7 @@ import Testing
     #expect(host.client.pushActions(for: read, in: .test)?.json == expected?.json)
     // And with what the store kept of it.
     var next = host.restarted()
-    next.command(.loadMembers(.test))
+    next.command(.people(.loadMembers(.test)))
     #expect(next.client.pushActions(for: read, in: .test)?.json == expected?.json)
   }
 

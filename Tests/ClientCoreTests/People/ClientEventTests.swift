@@ -97,7 +97,7 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(host.events { $0.sync() } == [])
     #expect(
       host.events { host in
-        host.command(.logOut)
+        host.command(.session(.logOut))
         host.answer("/logout", "{}")
       } == ["error signedOut(ClientCore.SessionState.signedOut)"])
   }
@@ -163,16 +163,16 @@ private func describe(_ event: ClientEvent) -> String {
 
   @Test func `what one sends is delivered, or not`() {
     var host = Self.closedRoom()
-    host.host.command(.send(.test, .text("Hi")))
+    host.host.command(.sending(.send(.test, .text("Hi"))))
     #expect(host.events { $0.answer("/send/", #"{"event_id":"$s"}"#) }.contains("sent $s"))
-    host.host.command(.send(.test, .text("Ho")))
+    host.host.command(.sending(.send(.test, .text("Ho"))))
     let refused = host.events { $0.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#) }
     #expect(refused.contains("failed"))
   }
 
   @Test func `a message is delivered once, though its answer comes while the sync that has it is being stored`() {
     var host = Self.closedRoom()
-    host.host.command(.send(.test, .text("Hi")))
+    host.host.command(.sending(.send(.test, .text("Hi"))))
     let transaction = host.host.transaction
     host.host.writesAtOnce = false
     let events = host.events { host in

@@ -11,7 +11,7 @@ import Testing
 
   @Test func `where the server knows the one room of two users it is asked for it`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"))
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
     host.answer("/capabilities", Self.offers)
     #expect(host.body("/martlet.direct")?["user_id"]?.string == "@carol:test")
     host.answer("/martlet.direct", #"{"room_id":"!dm:test","created":true}"#)
@@ -22,23 +22,23 @@ import Testing
 
   @Test func `a chat that no sync has brought yet is found, and made once however often it is asked for`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 10)
-    host.command(.openDirectChat(with: "@carol:test"), id: 11)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 10)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 11)
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     #expect(host.waiting.filter { $0.request.target.contains("/createRoom") }.count == 1)
     host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
     #expect(host.result(10) == "!dm:test")
     #expect(host.result(11) == "!dm:test")
-    host.command(.openDirectChat(with: "@carol:test"), id: 12)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 12)
     #expect(host.result(12) == "!dm:test")
     #expect(host.request("/createRoom") == nil)
   }
 
   @Test func `whoever waits for another's chat gets one though the other waits no more`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 10)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 10)
     host.answer("/capabilities", #"{"capabilities":{}}"#)
-    host.command(.openDirectChat(with: "@carol:test"), id: 11)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 11)
     host.handle(.cancel(10))
     #expect(host.result(10) == "cancelled")
     host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
@@ -47,43 +47,43 @@ import Testing
 
   @Test func `who asked for a direct chat that could not be made may ask again`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 11)
-    host.command(.openDirectChat(with: "@carol:test"), id: 12)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 11)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 12)
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.answer("/createRoom", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.result(11).contains("M_FORBIDDEN") && host.result(12).contains("M_FORBIDDEN"))
-    host.command(.openDirectChat(with: "@carol:test"), id: 13)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 13)
     #expect(host.request("/createRoom") != nil)
   }
 
   @Test func `without an answer about what the server offers it fails, and is asked again`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"))
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
     host.respond("/capabilities", .networkError)
     #expect(host.result() == "network")
-    host.command(.openDirectChat(with: "@carol:test"))
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
     host.answer("/capabilities", status: 404, #"{"errcode":"M_UNRECOGNIZED","error":""}"#)
     #expect(host.request("/createRoom") != nil)
   }
 
   @Test func `a command that waits for what the server offers ends with its cancellation and with the session`() {
     var host = Host.inRoom()
-    host.command(.openDirectChat(with: "@carol:test"), id: 10)
-    host.command(.markRead(.test), id: 11)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 10)
+    host.command(.reading(.markRead(.test)), id: 11)
     host.handle(.cancel(10))
     #expect(host.result(10) == "cancelled")
     #expect(host.result(11) == "nothing")
-    host.command(.logOut, id: 12)
+    host.command(.session(.logOut), id: 12)
     #expect(host.result(11) == "notSignedIn")
   }
 
   @Test func `a fresh sync opens the timelines again that were open`() {
     var host = Host.inRoom()
-    host.command(.openTimeline(TimelineKey(.test, .thread(EventID(trusted: "$1")))))
+    host.command(.timeline(.open(TimelineKey(.test, .thread(EventID(trusted: "$1"))))))
     host.answer("/relations/", #"{"chunk":[]}"#)
     let key = TimelineKey(.test, .thread(EventID(trusted: "$1")))
     host.changes = []
-    host.command(.startAfresh)
+    host.command(.sync(.startAfresh))
     #expect(host.client.timeline(key) == nil)
     let told = host.changes.contains {
       if case .timeline(key, let steps) = $0, case .reset(let items)? = steps.first { items.isEmpty } else { false }
@@ -115,12 +115,12 @@ import Testing
     host.sync(#""invite":{"!room:test":{"invite_state":{"events":["# + state + "]}}}")
     var next = host.restarted()
     for var host in [host, next] {
-      host.command(.openRoom(.test))
+      host.command(.timeline(.openRoom(.test)))
       #expect(host.client.room(.test)?.timeline.loadState == .loaded)
     }
     // The members come while a batch is being stored.
     next.loadsAtOnce = false
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     next.writesAtOnce = false
     next.sync(Wire.join([Wire.message("one", "$1")]))
     next.finishLoads()

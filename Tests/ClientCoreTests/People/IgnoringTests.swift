@@ -41,7 +41,7 @@ import Testing
     #expect(host.texts() == ["from Bob", "(topicSet(Optional(Tea)))"])
     #expect(host.client.room(.test)?.preview?.content?.body == "from Bob")
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.client.ignoredUsers.users == [Self.alice])
     #expect(next.texts() == ["from Bob", "(topicSet(Optional(Tea)))"])
   }
@@ -53,7 +53,7 @@ import Testing
     host.sync(extra: #","account_data":{"events":[{"type":"m.push_rules","content":\#(rules)}]}"#)
     let stored = host.store[StoreKey.data(.pushRules)]
     #expect(stored != nil)
-    host.command(.setIgnored(Self.alice, true))
+    host.command(.people(.setIgnored(Self.alice, true)))
     #expect(host.body("/account_data/m.ignored_user_list") != nil)
     host.answer("/account_data/m.ignored_user_list", "{}")
     host.sync(extra: Self.list("@alice:test"))
@@ -67,7 +67,7 @@ import Testing
     let context =
       #"{"start":"a","end":"b","event":"# + Self.conversation[1] + #","events_before":["# + Self.conversation[0]
       + #"],"events_after":[]}"#
-    host.command(.openTimeline(key))
+    host.command(.timeline(.open(key)))
     host.answer("/context/", context)
     #expect(host.texts(key) == ["from Bob", "from Alice"])
     host.sync(extra: Self.list("@alice:test"))
@@ -85,7 +85,7 @@ import Testing
     #expect(describe(host.items().last?.quoted) == "> @alice:test: from Alice")
     host.sync(extra: Self.list("@alice:test"))
     #expect(describe(host.items().last?.quoted) == "")
-    host.command(.loadReply(.test, host.items().last?.id ?? 0))
+    host.command(.timeline(.loadReply(.test, host.items().last?.id ?? 0)))
     #expect(describe(host.items().last?.quoted) == "> ?")
   }
 
@@ -94,7 +94,7 @@ import Testing
       #","ephemeral":{"events":[{"type":"m.receipt","content":{"$5":{"m.read":{"@bob:test":{"ts":1}}}}}]}"#
     var host = Host.signedIn()
     host.sync(Wire.join(Self.conversation, state: Wire.members, extra: Wire.counts + receipts))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.sync(extra: Self.list("@alice:test"))
     let last = host.items().last?.id ?? 0
     #expect(host.client.room(.test)?.timeline.readers(at: last).contains(UserID(trusted: "@bob:test")) == true)
@@ -114,15 +114,15 @@ import Testing
   @Test func `the list keeps what it says of others, and oneself is not put on it`() {
     var host = Host.inRoom()
     host.sync(extra: Self.list("@x:test", "no user"))
-    host.command(.setIgnored(Self.alice, true))
+    host.command(.people(.setIgnored(Self.alice, true)))
     let users = host.body("/account_data/m.ignored_user_list")?["ignored_users"]
     #expect(users?.members.map { $0.key.string } == ["@x:test", "no user", "@alice:test"])
     #expect(users?["@x:test"]?["since"]?.integer == 1)
     host.answer("/account_data/m.ignored_user_list", "{}")
     #expect(host.result() == "done")
-    host.command(.setIgnored(UserID(trusted: "@me:test"), true))
+    host.command(.people(.setIgnored(UserID(trusted: "@me:test"), true)))
     #expect(host.result() == "ownUserID")
-    host.command(.setIgnored(UserID(trusted: "@x:test"), true))
+    host.command(.people(.setIgnored(UserID(trusted: "@x:test"), true)))
     #expect(host.result() == "done")
     #expect(host.request("/account_data/m.ignored_user_list") == nil)
   }

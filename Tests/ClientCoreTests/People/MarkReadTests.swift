@@ -16,7 +16,7 @@ import Testing
 
   @Test func `a room is read to its newest event, which the server is asked for`() {
     var host = Self.unread()
-    host.command(.markRead(.test))
+    host.command(.reading(.markRead(.test)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.answer("/messages?dir=b&limit=1", #"{"chunk":["# + Wire.message("two", "$2") + "]}")
     #expect(host.body("/read_markers")?["m.fully_read"]?.string == "$2")
@@ -29,8 +29,8 @@ import Testing
 
   @Test func `receipts that nobody is to see stay private`() {
     var host = Self.unread()
-    host.command(.setPublicReceipts(false))
-    host.command(.markRead(.test))
+    host.command(.reading(.setPublicReceipts(false)))
+    host.command(.reading(.markRead(.test)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.answer("/messages?dir=b&limit=1", #"{"chunk":["# + Wire.message("two", "$2") + "]}")
     #expect(host.body("/read_markers")?["m.read.private"]?.string == "$2")
@@ -39,13 +39,13 @@ import Testing
 
   @Test func `where the server marks all rooms at once that is one request`() {
     var host = Self.unread()
-    host.command(.markRead(nil))
+    host.command(.reading(.markRead(nil)))
     host.answer("/capabilities", Self.offers)
     #expect(host.body("/martlet.read_all")?["rooms"] == nil)
     host.answer("/martlet.read_all", #"{"rooms":1}"#)
     #expect(host.result() == "done")
     #expect(host.client.room(.test)?.notificationCount == 0)
-    host.command(.markRead(.test))
+    host.command(.reading(.markRead(.test)))
     #expect(host.body("/martlet.read_all")?["rooms"]?.elements.map { $0.string ?? "" } == ["!room:test"])
   }
 
@@ -53,7 +53,7 @@ import Testing
     var host = Self.unread()
     let counts = #","unread_notifications":{"notification_count":1,"highlight_count":0}"#
     host.sync(Wire.join([Wire.message("x", "$x")], room: "!b:test", extra: counts))
-    host.command(.markRead(nil))
+    host.command(.reading(.markRead(nil)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.answer("%21room", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.result().contains("M_FORBIDDEN"))
@@ -65,19 +65,19 @@ import Testing
     var host = Self.unread()
     let counts = #","unread_notifications":{"notification_count":1,"highlight_count":0}"#
     host.sync(Wire.join([Wire.message("x", "$x")], room: "!b:test", extra: counts))
-    host.command(.markRead(nil), id: 11)
+    host.command(.reading(.markRead(nil)), id: 11)
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.changes = []
-    host.command(.logOut)
+    host.command(.session(.logOut))
     let ends = host.changes.filter { if case .commandFinished(11, _) = $0 { true } else { false } }
     #expect(ends.count == 1 && host.result(11) == "notSignedIn")
   }
 
   @Test func `a room that is marked as unread is read with the others, its mark with it`() {
     var host = Host.inRoom()
-    host.command(.markUnread(.test, true), id: 11)
+    host.command(.reading(.markUnread(.test, true)), id: 11)
     host.answer("/account_data/m.marked_unread", "{}")
-    host.command(.markRead(nil))
+    host.command(.reading(.markRead(nil)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     host.answer("/messages?dir=b&limit=1", #"{"chunk":["# + Wire.message("two", "$2") + "]}")
     host.answer("/read_markers", "{}")
@@ -88,10 +88,10 @@ import Testing
 
   @Test func `nothing unread is nothing to do, and a room one is not in is none`() {
     var host = Host.inRoom()
-    host.command(.markRead(nil))
+    host.command(.reading(.markRead(nil)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)
     #expect(host.result() == "done")
-    host.command(.markRead(RoomID(trusted: "!none:test")))
+    host.command(.reading(.markRead(RoomID(trusted: "!none:test"))))
     #expect(host.result() == "unknownRoom")
   }
 
@@ -101,14 +101,14 @@ import Testing
   ) {
     var host = Host.signedIn()
     host.sync(Wire.join([Wire.message("old", "$0")], extra: #","summary":{"m.joined_member_count":\#(members)}"#))
-    host.command(.setDeliveryReceipts(true))
+    host.command(.reading(.setDeliveryReceipts(true)))
     host.answer(
       "/capabilities",
       isOffered ? #"{"capabilities":{"martlet.delivered":{"enabled":true}}}"# : #"{"capabilities":{}}"#)
     #expect(host.result() == "done")
     host.sync(Wire.join([Wire.message("one", "$1"), Wire.message("two", "$2"), Wire.message("own", "$3", by: "@me:test")]))
     #expect((host.request("/receipt/martlet.delivered/%242") != nil) == isTold)
-    host.command(.setDeliveryReceipts(false))
+    host.command(.reading(.setDeliveryReceipts(false)))
     host.sync(Wire.join([Wire.message("four", "$4")]))
     #expect(host.request("/receipt/martlet.delivered/%244") == nil)
   }

@@ -95,7 +95,7 @@ import Testing
 
   @Test func `a level is set with everything else as it was, also what this client does not know`() {
     var host = Self.room(#"{"users":{"@me:test":100}}"#)
-    host.command(.setPowerLevel(.test, of: Self.bob, to: 50))
+    host.command(.people(.setPowerLevel(.test, of: Self.bob, to: 50)))
     host.answer(
       "/state/m.room.power_levels", #"{"users":{"@me:test":100,"@x:test":1},"ban":60,"org.example":{"a":[1]}}"#)
     let body = host.body("/state/m.room.power_levels")
@@ -105,7 +105,7 @@ import Testing
     #expect(body?["org.example"]?["a"]?.count == 1)
     host.answer("/state/m.room.power_levels", #"{"event_id":"$new"}"#)
     #expect(host.result() == "done")
-    host.command(.setPowerLevel(.test, of: Self.bob, to: nil))
+    host.command(.people(.setPowerLevel(.test, of: Self.bob, to: nil)))
     host.answer("/state/m.room.power_levels", #"{"users":{"@me:test":100,"@bob:test":50}}"#)
     #expect(host.body("/state/m.room.power_levels")?["users"]?.count == 1)
   }
@@ -118,7 +118,7 @@ import Testing
 
   @Test(arguments: subjects) func `the level for something is set where the event has it`(subject: PowerSubject, body: String) {
     var host = Self.room(#"{"users":{"@me:test":100}}"#)
-    host.command(.setRequiredLevel(.test, subject, to: 50))
+    host.command(.people(.setRequiredLevel(.test, subject, to: 50)))
     host.answer("/state/m.room.power_levels", #"{"users":{"@me:test":100},"events":{"m.x":1}}"#)
     #expect(host.body("/state/m.room.power_levels").map { String(decoding: $0.bytes, as: UTF8.self) } == body)
   }
@@ -126,7 +126,7 @@ import Testing
   @Test func `a level above one's own is neither given nor taken away`() {
     var host = Self.room(#"{"users":{"@me:test":50},"events":{"m.room.power_levels":50,"m.room.name":60}}"#)
     for (subject, level) in [(PowerSubject.property(.invite), Int64(51)), (.event(.name, isState: true), 0)] {
-      host.command(.setRequiredLevel(.test, subject, to: level))
+      host.command(.people(.setRequiredLevel(.test, subject, to: level)))
       #expect(host.result() == "notAllowed")
     }
     #expect(host.request("/state/m.room.power_levels") == nil)
@@ -134,7 +134,7 @@ import Testing
 
   @Test func `a level one may not set is not asked for`() {
     var host = Self.room("{}")
-    host.command(.setPowerLevel(.test, of: Self.bob, to: 50))
+    host.command(.people(.setPowerLevel(.test, of: Self.bob, to: 50)))
     #expect(host.result() == "notAllowed")
     #expect(host.request("/state/m.room.power_levels") == nil)
   }

@@ -31,7 +31,7 @@ import Testing
     presence: Presence
   ) {
     var host = Host.inRoom()
-    host.command(.setPresence(presence, message: "Busy"))
+    host.command(.people(.setPresence(presence, message: "Busy")))
     #expect(host.body("/presence/")?["presence"]?.string == presence.name)
     #expect(host.body("/presence/")?["status_msg"]?.string == "Busy")
     host.sync()
@@ -41,35 +41,35 @@ import Testing
 
   @Test func `what one says of oneself goes with every sliding sync as well`() {
     var host = Host.sliding([Sliding.first([Wire.message("one", "$1")])])
-    host.command(.setPresence(.offline, message: nil))
+    host.command(.people(.setPresence(.offline, message: nil)))
     host.slide()
     #expect(host.slidingTarget?.contains("set_presence=offline") == true)
   }
 
   @Test func `who does not want it tells nobody that they write, and what was told before ends`() {
     var host = Host.inRoom()
-    host.command(.setTyping(.test, true))
+    host.command(.sending(.setTyping(.test, true)))
     host.answer("/typing/", "{}")
-    host.command(.setTypingNotices(false))
-    host.command(.setTyping(.test, false))
+    host.command(.sending(.setTypingNotices(false)))
+    host.command(.sending(.setTyping(.test, false)))
     #expect(host.body("/typing/")?["typing"]?.bool == false)
     host.answer("/typing/", "{}")
     host.now += Limits.typingRefreshMilliseconds
-    host.command(.setTyping(.test, true))
+    host.command(.sending(.setTyping(.test, true)))
     #expect(host.request("/typing/") == nil)
   }
 
   @Test func `typing is told again while one writes, and ends`() {
     var host = Host.inRoom()
-    host.command(.setTyping(.test, true))
+    host.command(.sending(.setTyping(.test, true)))
     #expect(host.body("/typing/")?["typing"]?.bool == true)
     host.answer("/typing/", "{}")
-    host.command(.setTyping(.test, true))
+    host.command(.sending(.setTyping(.test, true)))
     #expect(host.request("/typing/") == nil)
     host.now += Limits.typingRefreshMilliseconds
-    host.command(.setTyping(.test, true))
+    host.command(.sending(.setTyping(.test, true)))
     host.answer("/typing/", "{}")
-    host.command(.setTyping(.test, false))
+    host.command(.sending(.setTyping(.test, false)))
     #expect(host.body("/typing/")?["typing"]?.bool == false)
   }
 
@@ -80,7 +80,7 @@ import Testing
     host.sync(Wire.join([knock]))
     for host in [host, host.restarted()] {
       var host = host
-      host.command(.openRoom(.test))
+      host.command(.timeline(.openRoom(.test)))
       #expect(host.client.room(.test)?.knockingMembers.map { $0.userID.string } == ["@carol:test"])
       #expect(host.client.room(.test)?.knockingMembers.first?.reason == "Tea?")
     }

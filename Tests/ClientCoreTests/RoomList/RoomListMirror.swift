@@ -15,7 +15,7 @@ struct RoomListMirror {
     self.id = id
     self.query = query
     rooms = query.sections.map { _ in [] }
-    host.command(.openRoomList(id, query))
+    host.command(.roomList(.open(id, query)))
     follow(&host)
   }
 

@@ -51,7 +51,7 @@ import Testing
         Wire.event("m.room.create", "$c", #"{"type":"m.space"}"#, stateKey: ""),
         Wire.event("m.space.child", "$s", time: time, content, stateKey: child)
       ]
-    default: return host.command(.markUnread(RoomID(trusted: ByteString(id)), dice.roll(2) == 0))
+    default: return host.command(.reading(.markUnread(RoomID(trusted: ByteString(id)), dice.roll(2) == 0)))
     }
     host.sync(WireRoom.join([room]))
   }
@@ -65,7 +65,7 @@ import Testing
     for round in 0..<120 {
       host.changes = []
       Self.step(&host, &dice, 1_000 + round)
-      if dice.roll(5) == 0 { host.command(.growRoomList(RoomListID(dice.roll(Self.queries.count) + 1), .rooms)) }
+      if dice.roll(5) == 0 { host.command(.roomList(.grow(RoomListID(dice.roll(Self.queries.count) + 1), .rooms))) }
       for i in mirrors.indices {
         mirrors[i].follow(&host)
         #expect(mirrors[i].rooms == host.client.roomList(mirrors[i].id)?.rooms, "round \(round), \(mirrors[i].query)")

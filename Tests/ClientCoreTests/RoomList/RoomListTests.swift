@@ -64,7 +64,7 @@ import Testing
     steps = host.steps(of: &list) { $0.sync(WireRoom.leave("!e:t")) }
     #expect(steps == [.moved(e, from: Self.place(3, .rooms), to: Self.place(0, .left))])
     steps = host.steps(of: &list) { host in
-      host.command(.forget(e))
+      host.command(.rooms(.forget(e)))
       host.answer("/forget", "{}")
     }
     #expect(steps == [.removed(e, at: Self.place(0, .left))])
@@ -79,7 +79,7 @@ import Testing
     }
     #expect(list.rooms[0].count == 100)
     _ = host.steps(of: &list) { host in
-      host.command(.logOut)
+      host.command(.session(.logOut))
       host.answer("/logout", "{}")
     }
     #expect(list.names == [[]])
@@ -92,7 +92,7 @@ import Testing
     #expect(byName.names == [["!a:t", "!b:t", "!c:t", "!d:t"]])
     #expect(unread.names == [[]])
     host.changes = []
-    host.command(.closeRoomList(1))
+    host.command(.roomList(.close(1)))
     var room = WireRoom("!b:t", time: 500)
     room.notifications = 1
     host.sync(WireRoom.join([room]))
@@ -115,18 +115,18 @@ import Testing
     #expect(!host.loads.contains { $0.prefix.hasPrefix("p/") })
   }
 
-  @Test func `a client without lists says so`() {
-    var client = Client(randomSeed: 1, deviceDisplayName: "Test")
-    _ = client.handle(.start, now: 0)
-    _ = client.handle(.loaded(1, []), now: 0)
-    let session = Session(userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "T")
-    _ = client.handle(.command(.restore(session), id: 1), now: 0)
-    let effects = client.handle(.command(.openRoomList(1, Self.plain), id: 2), now: 0)
-    let isRefused = effects.contains { effect in
-      if case .change(.commandFinished(2, .failed(.notAllowed))) = effect { true } else { false }
+  @Test func `a list opens without a session, and other commands fail without one`() {
+    var host = Host()
+    host.handle(.start)
+    host.command(.roomList(.open(1, Self.plain)))
+    guard case .done? = host.finished[9] else { return #expect(Bool(false), "\(host.finished)") }
+    #expect(host.client.roomList(1)?.count == 0)
+    for (id, command) in [Command.rooms(.visit(.test)), .session(.logOut), .sync(.pause)].enumerated() {
+      host.command(command, id: CommandID(20 + id))
+      guard case .failed(.notSignedIn)? = host.finished[CommandID(20 + id)] else {
+        return #expect(Bool(false), "\(host.finished)")
+      }
     }
-    #expect(isRefused)
-    #expect(client.roomList(1) == nil)
   }
 
   // MARK: Sorting
@@ -244,12 +244,12 @@ import Testing
     let a = RoomID(trusted: "!a:t")
     var steps = host.steps(of: &list) { $0.sync(WireRoom.join([WireRoom("!a:t", time: 500)])) }
     #expect(steps == [.removed(RoomID(trusted: "!c:t"), at: Self.place(1)), .inserted(a, at: Self.place(0))])
-    steps = host.steps(of: &list) { $0.command(.growRoomList(1, .all)) }
+    steps = host.steps(of: &list) { $0.command(.roomList(.grow(1, .all))) }
     #expect(
       steps == [
         .inserted(RoomID(trusted: "!c:t"), at: Self.place(2)), .inserted(RoomID(trusted: "!b:t"), at: Self.place(3))
       ])
-    #expect(host.steps(of: &list) { $0.command(.growRoomList(1, .all)) }.isEmpty)
+    #expect(host.steps(of: &list) { $0.command(.roomList(.grow(1, .all))) }.isEmpty)
     steps = host.steps(of: &list) { $0.sync(WireRoom.join([WireRoom("!e:t", "E", time: 450)])) }
     #expect(
       steps == [.removed(RoomID(trusted: "!b:t"), at: Self.place(3)), .inserted(RoomID(trusted: "!e:t"), at: Self.place(1))])

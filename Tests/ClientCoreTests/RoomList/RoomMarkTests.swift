@@ -13,7 +13,7 @@ import Testing
 
   @Test func `tags are put on and taken off, and their order survives a restart`() {
     var host = Host.inRoom()
-    host.command(.setTag(.test, RoomTag(RoomTag.favourite, order: 0.125)))
+    host.command(.rooms(.setTag(.test, RoomTag(RoomTag.favourite, order: 0.125))))
     let request = host.request("/tags/")?.request
     #expect(request?.method == .put)
     #expect(request?.target.hasSuffix("/user/%40me%3Atest/rooms/%21room%3Atest/tags/m.favourite") == true)
@@ -29,7 +29,7 @@ import Testing
     #expect(host.client.room(.test)?.tags == [RoomTag("m.favourite", order: 0.125), RoomTag("u.work")])
     #expect(host.changes.contains { if case .room(.test, let aspects) = $0 { aspects.contains(.tags) } else { false } })
     #expect(host.restarted().client.room(.test)?.tags == [RoomTag("m.favourite", order: 0.125), RoomTag("u.work")])
-    host.command(.removeTag(.test, RoomTag.favourite))
+    host.command(.rooms(.removeTag(.test, RoomTag.favourite)))
     #expect(host.request("/tags/m.favourite")?.request.method == .delete)
     host.answer("/tags/", "{}")
     host.sync(Wire.join(extra: #","account_data":{"events":[{"type":"m.tag","content":{"tags":{"u.work":{}}}}]}"#))
@@ -68,12 +68,12 @@ import Testing
 
   @Test func `a name that no tag can have is refused here`() {
     var host = Host.inRoom()
-    host.command(.setTag(.test, RoomTag(ByteString(String(repeating: "x", count: Limits.tagBytes + 1)))))
+    host.command(.rooms(.setTag(.test, RoomTag(ByteString(String(repeating: "x", count: Limits.tagBytes + 1))))))
     #expect(host.result() == "invalidContent")
-    host.command(.setTag(.test, RoomTag("")))
+    host.command(.rooms(.setTag(.test, RoomTag(""))))
     #expect(host.result() == "invalidContent")
     #expect(host.request("/tags/") == nil)
-    host.command(.setTag(.test, RoomTag(ByteString(String(repeating: "x", count: Limits.tagBytes)))))
+    host.command(.rooms(.setTag(.test, RoomTag(ByteString(String(repeating: "x", count: Limits.tagBytes))))))
     #expect(host.request("/tags/") != nil)
   }
 
@@ -113,7 +113,7 @@ import Testing
 
   @Test func `a room is marked as unread at once, and stays so after a restart`() {
     var host = Host.inRoom()
-    host.command(.markUnread(.test, true))
+    host.command(.reading(.markUnread(.test, true)))
     #expect(host.client.room(.test)?.isMarkedUnread == true)
     #expect(host.client.room(.test)?.isUnread == true)
     #expect(host.body("/account_data/m.marked_unread")?["unread"]?.bool == true)
@@ -126,21 +126,21 @@ import Testing
 
   @Test func `a room is marked as unread from a message on, until it is read, over a restart as well`() throws {
     var host = Host.inRoom()
-    host.command(.markUnread(.test, true, after: EventID("$before")))
+    host.command(.reading(.markUnread(.test, true, after: EventID("$before"))))
     #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
     #expect(host.body("/account_data/m.marked_unread")?.text("martlet.read") == "$before")
     host.answer("/account_data/m.marked_unread", "{}")
     host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$before"}"##)))
     #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
     #expect(host.restarted().client.room(.test)?.unreadAfter == EventID("$before"))
-    host.command(.viewed(.test, upTo: try #require(host.items().last?.id)))
+    host.command(.reading(.viewed(.test, upTo: try #require(host.items().last?.id))))
     #expect(host.client.room(.test)?.unreadAfter == nil)
   }
 
   @Test func `an older mark from another message on does not confirm a newer one`() {
     var host = Host.inRoom()
     host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$old"}"##)))
-    host.command(.markUnread(.test, true, after: EventID("$before")))
+    host.command(.reading(.markUnread(.test, true, after: EventID("$before"))))
     // It was asked for before.
     host.sync(Wire.join(extra: Self.marked(##"{"unread":true,"martlet.read":"$old"}"##)))
     #expect(host.client.room(.test)?.unreadAfter == EventID("$before"))
@@ -151,7 +151,7 @@ import Testing
 
   @Test func `a mark that the server refuses is taken back`() {
     var host = Host.inRoom()
-    host.command(.markUnread(.test, true))
+    host.command(.reading(.markUnread(.test, true)))
     host.changes = []
     host.answer("/account_data/m.marked_unread", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.client.room(.test)?.isMarkedUnread == false)
@@ -162,11 +162,11 @@ import Testing
   @Test func `reading takes the mark away, also where everything had been read`() throws {
     var host = Host.inRoom()
     let item = try #require(host.items().last?.id)
-    host.command(.viewed(.test, upTo: item))
+    host.command(.reading(.viewed(.test, upTo: item)))
     host.answer("/read_markers", "{}")
     host.sync(Wire.join(extra: Self.marked(#"{"unread":true}"#)))
     #expect(host.client.room(.test)?.isMarkedUnread == true)
-    host.command(.viewed(.test, upTo: item))
+    host.command(.reading(.viewed(.test, upTo: item)))
     #expect(host.client.room(.test)?.isMarkedUnread == false)
     #expect(host.body("/account_data/m.marked_unread")?["unread"]?.bool == false)
     host.answer("/account_data/m.marked_unread", "{}")
@@ -175,13 +175,13 @@ import Testing
     #expect(host.client.room(.test)?.isMarkedUnread == false)
     host.sync(Wire.join(extra: Self.marked(#"{"unread":false}"#)))
     #expect(host.client.room(.test)?.isMarkedUnread == false)
-    host.command(.viewed(.test, upTo: item))
+    host.command(.reading(.viewed(.test, upTo: item)))
     #expect(host.request("/account_data/") == nil)
   }
 
   @Test func `what another device says afterwards counts`() {
     var host = Host.inRoom()
-    host.command(.markUnread(.test, true))
+    host.command(.reading(.markUnread(.test, true)))
     host.answer("/account_data/m.marked_unread", "{}")
     host.sync()
     // Both changes came in one.
@@ -201,8 +201,8 @@ import Testing
 
   @Test func `rooms visited last are kept here and by the account`() {
     var host = Self.visiting()
-    host.command(.visitRoom(.test))
-    host.command(.visitRoom(Self.roomB))
+    host.command(.rooms(.visit(.test)))
+    host.command(.rooms(.visit(Self.roomB)))
     #expect(host.client.breadcrumbs.rooms == [Self.roomB, .test])
     // One request at a time.
     #expect(host.body("/account_data/im.vector.setting.breadcrumbs")?["recent_rooms"]?.count == 1)
@@ -210,10 +210,10 @@ import Testing
     let second = host.body("/account_data/im.vector.setting.breadcrumbs")?["recent_rooms"]
     #expect(second?.elements.map { $0.string ?? "" } == ["!b:t", "!room:test"])
     host.answer("/account_data/im.vector.setting.breadcrumbs", "{}")
-    host.command(.visitRoom(Self.roomB))
+    host.command(.rooms(.visit(Self.roomB)))
     #expect(host.request("/account_data/") == nil)
     #expect(host.restarted().client.breadcrumbs.rooms == [Self.roomB, .test])
-    host.command(.visitRoom(RoomID(trusted: "!no:t")))
+    host.command(.rooms(.visit(RoomID(trusted: "!no:t"))))
     #expect(host.result() == "unknownRoom")
   }
 
@@ -224,7 +224,7 @@ import Testing
     var host = Self.visiting()
     host.sync(extra: crumbs("!b:t"))
     #expect(host.client.breadcrumbs.rooms == [Self.roomB])
-    host.command(.visitRoom(.test))
+    host.command(.rooms(.visit(.test)))
     host.sync(extra: crumbs("!c:t"))
     #expect(host.client.breadcrumbs.rooms == [.test, Self.roomB])
     host.answer("/account_data/im.vector.setting.breadcrumbs", "{}")
@@ -246,14 +246,14 @@ import Testing
 
   @Test func `a room is made direct and no more, and what other devices wrote meanwhile stays`() {
     var host = Self.visiting()
-    host.command(.setDirect(.test, with: UserID(trusted: "@bob:test")), id: 11)
-    host.command(.setDirect(Self.roomB, with: UserID(trusted: "@alice:test")), id: 12)
+    host.command(.rooms(.setDirect(.test, with: UserID(trusted: "@bob:test"))), id: 11)
+    host.command(.rooms(.setDirect(Self.roomB, with: UserID(trusted: "@alice:test"))), id: 12)
     host.answer("/account_data/m.direct", #"{"@carol:test":["!dm:test"],"email:x":["!q:test"]}"#)
     let sent = host.body("/account_data/m.direct")
     #expect(sent?["@bob:test"]?.elements.map { $0.string ?? "" } == ["!room:test"])
     #expect(sent?["@alice:test"]?.elements.map { $0.string ?? "" } == ["!b:t"])
     #expect(sent?["@carol:test"] != nil && sent?["email:x"] != nil)
-    host.command(.setDirect(.test, with: nil), id: 13)
+    host.command(.rooms(.setDirect(.test, with: nil)), id: 13)
     #expect(host.request("/account_data/m.direct")?.request.method == .put)
     host.answer("/account_data/m.direct", "{}")
     #expect(host.result(11) == "done" && host.result(12) == "done" && host.result(13) == "nothing")
@@ -269,10 +269,10 @@ import Testing
 
   @Test func `the end of the session ends changes of direct chats`() {
     var host = Self.visiting()
-    host.command(.setDirect(.test, with: UserID(trusted: "@bob:test")), id: 11)
-    host.command(.openDirectChat(with: "@carol:test"), id: 12)
-    host.command(.openDirectChat(with: "@carol:test"), id: 13)
-    host.command(.logOut)
+    host.command(.rooms(.setDirect(.test, with: UserID(trusted: "@bob:test"))), id: 11)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 12)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 13)
+    host.command(.session(.logOut))
     for id: CommandID in [11, 12, 13] { #expect(host.result(id) == "notSignedIn") }
   }
 
@@ -290,13 +290,13 @@ import Testing
 
   @Test func `an own message shows in the list while it is on its way, and moves the room`() {
     var host = Self.visiting()
-    host.command(.closeRoom(.test))
+    host.command(.timeline(.closeRoom(.test)))
     var list = RoomListMirror(1, RoomListQuery(sections: [.all]), in: &host)
     host.sync(WireRoom.join([WireRoom("!b:t", time: Int(host.now) + 5)]))
     host.now += 1000
     list.follow(&host)
     #expect(list.names == [["!b:t", "!room:test"]])
-    let steps = host.steps(of: &list) { $0.command(.send(.test, .text("mine"))) }
+    let steps = host.steps(of: &list) { $0.command(.sending(.send(.test, .text("mine")))) }
     #expect(steps.first == .moved(.test, from: RoomListPlace(.all, 1), to: RoomListPlace(.all, 0)))
     #expect(steps.dropFirst().allSatisfy { $0 == .updated(.test, at: RoomListPlace(.all, 0)) })
     #expect(Self.delivery(host) == "mine under way")
@@ -312,7 +312,7 @@ import Testing
 
   @Test func `a message that could not be sent shows as such until something newer comes`() {
     var host = Self.visiting()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(Self.delivery(host) == "mine failed")
     #expect(host.client.room(.test)?.hasUnsent == true)
@@ -320,8 +320,10 @@ import Testing
     #expect(Self.delivery(host) == "newer")
     #expect(host.client.room(.test)?.hasUnsent == true)
     #expect(host.restarted().client.room(.test)?.hasUnsent == true)
-    host.command(.openRoom(.test))
-    for item in host.items() where describeShort(item).hasSuffix("failed") { host.command(.cancel(.test, item.id)) }
+    host.command(.timeline(.openRoom(.test)))
+    for item in host.items() where describeShort(item).hasSuffix("failed") {
+      host.command(.sending(.cancel(.test, .item(item.id))))
+    }
     #expect(host.client.room(.test)?.hasUnsent == false)
   }
 }

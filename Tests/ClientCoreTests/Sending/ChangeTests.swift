@@ -21,7 +21,7 @@ import Testing
 
   @Test func `an edit shows at once and stays when the server has it`() {
     var host = Host.inRoom(own)
-    host.command(.edit(.test, .item(host.items()[1].id), .markdown("*new*")))
+    host.command(.sending(.edit(.test, .item(host.items()[1].id), .markdown("*new*"))))
     #expect(host.texts() == ["one", "*new*"])
     #expect(host.items()[1].isEdited)
     guard case .edit(.sending)? = host.items()[1].pendingChange else { return #expect(Bool(false), "no mark") }
@@ -46,20 +46,20 @@ import Testing
   @Test func `a refused edit brings the text back, says why and can be tried again or dropped`() {
     var host = Host.inRoom(own)
     let item = host.items()[1].id
-    host.command(.edit(.test, .item(item), FormattedText("new")))
+    host.command(.sending(.edit(.test, .item(item), FormattedText("new"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.texts() == ["one", "mine"])
     #expect(!host.items()[1].isEdited)
     guard case .edit(.failed(.refused(403, .forbidden, _, _)))? = host.items()[1].pendingChange else {
       return #expect(Bool(false), "no reason")
     }
-    host.command(.retry(.test, item))
+    host.command(.sending(.retry(.test, .item(item))))
     #expect(host.texts() == ["one", "new"])
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "mine"])
-    next.command(.cancel(.test, next.items()[1].id))
+    next.command(.sending(.cancel(.test, .item(next.items()[1].id))))
     #expect(next.items()[1].pendingChange == nil)
     #expect(next.client.outbox.entries.isEmpty)
   }
@@ -67,27 +67,27 @@ import Testing
   @Test func `an edit survives a restart and shows after it`() {
     var host = Host.inRoom(own)
     host.handle(.networkChanged(isOnline: false))
-    host.command(.edit(.test, event("$2"), FormattedText("new")))
+    host.command(.sending(.edit(.test, event("$2"), FormattedText("new"))))
     host = host.restarted()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts() == ["one", "new"])
     #expect(host.body("/send/")?["m.new_content"]?["body"]?.string == "new")
   }
 
   @Test func `messages of others cannot be edited`() {
     var host = Host.inRoom(own)
-    host.command(.edit(.test, .item(host.items()[0].id), FormattedText("x")))
+    host.command(.sending(.edit(.test, .item(host.items()[0].id), FormattedText("x"))))
     #expect(host.result() == "notAllowed")
-    host.command(.edit(.test, .item(999), FormattedText("x")))
+    host.command(.sending(.edit(.test, .item(999), FormattedText("x"))))
     #expect(host.result() == "unknownEvent")
   }
 
   @Test func `what has not gone out is edited in place`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
-    host.command(.send(.test, .text("a").replying(to: event("$1"))))
+    host.command(.sending(.send(.test, .text("a").replying(to: event("$1")))))
     let item = host.items()[1].id
-    host.command(.edit(.test, .item(item), .markdown("**b**")))
+    host.command(.sending(.edit(.test, .item(item), .markdown("**b**"))))
     #expect(host.texts() == ["one", "**b** queued"])
     #expect(host.client.outbox.entries.count == 1)
     host = host.restarted()
@@ -98,8 +98,8 @@ import Testing
 
   @Test func `an edit of a message under way waits for its event ID`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
-    host.command(.edit(.test, .item(host.items()[1].id), FormattedText("b")))
+    host.command(.sending(.send(.test, .text("a"))))
+    host.command(.sending(.edit(.test, .item(host.items()[1].id), FormattedText("b"))))
     #expect(host.texts() == ["one", "b sending"])
     #expect(host.body("/send/")?["body"]?.string == "a")
     host.answer("/send/", #"{"event_id":"$a"}"#)
@@ -109,8 +109,8 @@ import Testing
 
   @Test func `an edit tells only those whom the message did not mention before`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .message(.markdown("@alice:test"))))
-    host.command(.edit(.test, .item(host.items()[1].id), .markdown("@alice:test @bob:test")))
+    host.command(.sending(.send(.test, .message(.markdown("@alice:test")))))
+    host.command(.sending(.edit(.test, .item(host.items()[1].id), .markdown("@alice:test @bob:test"))))
     host.answer("/send/", #"{"event_id":"$a"}"#)
     #expect(text(host.body("/send/")?["m.mentions"]) == #"{"user_ids":["@bob:test"]}"#)
     #expect(text(host.body("/send/")?["m.new_content"]?["m.mentions"]) == #"{"user_ids":["@alice:test","@bob:test"]}"#)
@@ -120,7 +120,7 @@ import Testing
     let content =
       #"{"msgtype":"m.image","body":"old","filename":"cat.png","url":"mxc://test/a","info":{"w":64,"h":48,"size":9}}"#
     var host = Host.inRoom([Wire.event("m.room.message", "$2", by: "@me:test", content)])
-    host.command(.edit(.test, event("$2"), FormattedText("new")))
+    host.command(.sending(.edit(.test, event("$2"), FormattedText("new"))))
     let new = host.body("/send/")?["m.new_content"]
     #expect(new?["msgtype"]?.string == "m.image")
     #expect(new?["body"]?.string == "new")
@@ -131,7 +131,7 @@ import Testing
 
   @Test func `a poll is replaced as a whole`() {
     var host = Host.inRoom(own)
-    host.command(.replace(.test, event("$2"), .poll(OutgoingPoll(question: "new?", answers: ["a"]))))
+    host.command(.sending(.replace(.test, event("$2"), .poll(OutgoingPoll(question: "new?", answers: ["a"])))))
     let body = host.body("/send/org.matrix.msc3381.poll.start/")
     #expect(body?["m.new_content"]?["org.matrix.msc3381.poll.start"]?["question"]?["body"]?.string == "new?")
     #expect(body?["m.relates_to"]?["rel_type"]?.string == "m.replace")
@@ -143,7 +143,7 @@ import Testing
     let alice = Wire.event(
       "m.reaction", "$r", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"+"}}"#)
     var host = Host.inRoom([Wire.message("one", "$1"), alice])
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0) == ["+ 2 own pending"])
     let body = text(host.body("/send/m.reaction/"))
     #expect(body == #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"+"}}"#)
@@ -151,7 +151,7 @@ import Testing
     host.sync(
       Wire.join([Wire.event("m.reaction", "$o", by: "@me:test", body, unsigned: #"{"transaction_id":"\#(transaction)"}"#)]))
     #expect(reactions(host, 0) == ["+ 2 own"])
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0) == ["+ 1 pending"])
     #expect(host.request("/redact/%24o/") != nil)
     host.answer("/redact/", #"{"event_id":"$x"}"#)
@@ -164,26 +164,26 @@ import Testing
   @Test func `a double tap leaves none, also while the first is under way`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0).isEmpty)
     #expect(host.client.outbox.entries.isEmpty)
     host.handle(.networkChanged(isOnline: true))
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0).isEmpty)
     host.answer("/send/m.reaction/", #"{"event_id":"$r"}"#)
     #expect(host.request("/redact/%24r/") != nil)
     // A third tap while the redaction is under way reacts again.
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0) == ["+ 1 own pending"])
   }
 
   @Test func `a try that may have reached the server is taken back for certain`() {
     var host = Host.inRoom()
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     host.respond("/send/m.reaction/", .networkError)
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     #expect(reactions(host, 0).isEmpty)
     host.wait(2_000)
     host.answer("/send/m.reaction/", #"{"event_id":"$r"}"#)
@@ -192,7 +192,7 @@ import Testing
 
   @Test func `a refused reaction goes away`() {
     var host = Host.inRoom()
-    host.command(.toggleReaction(.test, event("$1"), key: "+"))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "+")))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(reactions(host, 0).isEmpty)
     #expect(host.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
@@ -200,11 +200,13 @@ import Testing
 
   @Test func `a key has a length`() {
     var host = Host.inRoom()
-    host.command(.toggleReaction(.test, event("$1"), key: ""))
+    host.command(.sending(.toggleReaction(.test, event("$1"), key: "")))
     #expect(host.result() == "invalidContent")
-    host.command(.toggleReaction(.test, event("$1"), key: ByteString(String(repeating: "x", count: Limits.reactionBytes + 1))))
+    host.command(
+      .sending(.toggleReaction(.test, event("$1"), key: ByteString(String(repeating: "x", count: Limits.reactionBytes + 1)))))
     #expect(host.result() == "invalidContent")
-    host.command(.toggleReaction(.test, event("$1"), key: ByteString(String(repeating: "x", count: Limits.reactionBytes))))
+    host.command(
+      .sending(.toggleReaction(.test, event("$1"), key: ByteString(String(repeating: "x", count: Limits.reactionBytes)))))
     #expect(host.result() == "queued")
   }
 
@@ -212,7 +214,7 @@ import Testing
 
   @Test func `a redaction shows at once, a refused one brings the message back`() {
     var host = Host.inRoom(own)
-    host.command(.redact(.test, host.items()[1].id, reason: "typo"))
+    host.command(.sending(.redact(.test, .item(host.items()[1].id), reason: "typo")))
     #expect(host.texts() == ["one", "[redacted]"])
     #expect(text(host.body("/redact/%242/")) == #"{"reason":"typo"}"#)
     #expect(host.result() == "nothing")
@@ -220,7 +222,7 @@ import Testing
     #expect(host.result().contains("refused"))
     #expect(host.texts() == ["one", "mine"])
     host.command(
-      .redactEvent(.test, event("$2"), reason: nil, relationTypes: ["m.replace", "*"]))
+      .sending(.redact(.test, event("$2"), reason: nil, relationTypes: ["m.replace", "*"])))
     #expect(
       text(host.body("/redact/"))
         == #"{"with_rel_types":["m.replace","*"],"org.matrix.msc3912.with_relations":["m.replace","*"]}"#)
@@ -234,11 +236,11 @@ import Testing
   @Test func `a redaction of what has not gone out is its cancel`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     let item = host.items()[1].id
-    host.command(.toggleReaction(.test, .item(item), key: "+"))
-    host.command(.send(.test, .text("b").replying(to: .item(item))))
-    host.command(.redact(.test, item, reason: nil))
+    host.command(.sending(.toggleReaction(.test, .item(item), key: "+")))
+    host.command(.sending(.send(.test, .text("b").replying(to: .item(item)))))
+    host.command(.sending(.redact(.test, .item(item), reason: nil)))
     #expect(host.result() == "done")
     // What waited for it goes with it.
     #expect(host.texts() == ["one"])
@@ -248,8 +250,8 @@ import Testing
 
   @Test func `a redaction of a message under way waits for its event ID`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
-    host.command(.redact(.test, host.items()[1].id, reason: nil))
+    host.command(.sending(.send(.test, .text("a"))))
+    host.command(.sending(.redact(.test, .item(host.items()[1].id), reason: nil)))
     #expect(host.texts() == ["one", "[redacted] sending"])
     host.answer("/send/", #"{"event_id":"$a"}"#)
     #expect(host.request("/redact/%24a/") != nil)
@@ -259,10 +261,10 @@ import Testing
 
   @Test func `a reaction and a reply to an unsent message wait for it and know its event`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     let item = host.items()[1].id
-    host.command(.toggleReaction(.test, .item(item), key: "+"))
-    host.command(.send(.test, .text("b").replying(to: .item(item))))
+    host.command(.sending(.toggleReaction(.test, .item(item), key: "+")))
+    host.command(.sending(.send(.test, .text("b").replying(to: .item(item)))))
     #expect(reactions(host, 1) == ["+ 1 own pending"])
     let transaction = host.transaction
     // The sync is faster than the answer.
@@ -278,23 +280,23 @@ import Testing
 
   @Test func `what waits for a failed message fails with it and is tried again with it`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     let item = host.items()[1].id
-    host.command(.send(.test, .text("b").replying(to: .item(item))))
-    host.command(.send(.test, .text("c")))
+    host.command(.sending(.send(.test, .text("b").replying(to: .item(item)))))
+    host.command(.sending(.send(.test, .text("c"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.texts() == ["one", "a failed", "b failed", "c sending"])
     guard case .failed(.targetFailed) = host.items()[2].delivery else { return #expect(Bool(false), "no reason") }
     // Also what is asked for later, and after a restart.
-    host.command(.toggleReaction(.test, .item(item), key: "+"))
+    host.command(.sending(.toggleReaction(.test, .item(item), key: "+")))
     host.answer("/send/", #"{"event_id":"$c"}"#)
     host = host.restarted()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts() == ["one", "a failed", "b failed", "c sent"])
     #expect(host.request("/send/") == nil)
-    host.command(.retry(.test, host.items()[2].id))
+    host.command(.sending(.retry(.test, .item(host.items()[2].id))))
     #expect(host.request("/send/") == nil)
-    host.command(.retryAll(.test))
+    host.command(.sending(.retryAll(.test)))
     #expect(host.body("/send/")?["body"]?.string == "a")
     host.answer("/send/", #"{"event_id":"$a"}"#)
     #expect(host.body("/send/")?["m.relates_to"]?["m.in_reply_to"]?["event_id"]?.string == "$a")
@@ -304,32 +306,32 @@ import Testing
 
   @Test func `a cancelled message takes along what waits for it`() {
     var host = Host.inRoom()
-    host.command(.setSending(.test, isEnabled: false))
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.setSending(.test, isEnabled: false)))
+    host.command(.sending(.send(.test, .text("a"))))
     let item = host.items()[1].id
-    host.command(.send(.test, .text("b").replying(to: .item(item))))
-    host.command(.send(.test, .text("c").replying(to: .item(host.items()[2].id))))
-    host.command(.send(.test, .text("d")))
-    host.command(.cancel(.test, item))
+    host.command(.sending(.send(.test, .text("b").replying(to: .item(item)))))
+    host.command(.sending(.send(.test, .text("c").replying(to: .item(host.items()[2].id)))))
+    host.command(.sending(.send(.test, .text("d"))))
+    host.command(.sending(.cancel(.test, .item(item))))
     #expect(host.texts() == ["one", "d queued"])
     #expect(host.client.outbox.entries.count == 1)
   }
 
   @Test func `sending is switched off and on, for a room and for all`() {
     var host = Host.inRoom()
-    host.command(.setSending(.test, isEnabled: false))
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.setSending(.test, isEnabled: false)))
+    host.command(.sending(.send(.test, .text("a"))))
     #expect(host.request("/send/") == nil)
-    host.command(.setSending(nil, isEnabled: false))
-    host.command(.setSending(.test, isEnabled: true))
+    host.command(.sending(.setSending(nil, isEnabled: false)))
+    host.command(.sending(.setSending(.test, isEnabled: true)))
     #expect(host.request("/send/") == nil)
-    host.command(.setSending(nil, isEnabled: true))
+    host.command(.sending(.setSending(nil, isEnabled: true)))
     #expect(host.body("/send/")?["body"]?.string == "a")
   }
 
   @Test func `a limit of the server shows until when, and a new connection does not break it`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     host.answer("/send/", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","error":"","retry_after_ms":20000}"#)
     guard case .held(let until) = host.items()[1].delivery else { return #expect(Bool(false), "not held") }
     #expect(until >= host.now + 20_000 && until < host.now + 20_500)
@@ -343,11 +345,11 @@ import Testing
   @Test func `what waited when the page was closed may have been sent meanwhile: an edit of it is an event of its own`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
-    for text in ["a", "b"] { host.command(.send(.test, .text(ByteString(text)))) }
+    for text in ["a", "b"] { host.command(.sending(.send(.test, .text(ByteString(text))))) }
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     let second = next.items().last?.id ?? 0
-    next.command(.edit(.test, .item(second), FormattedText("c")))
+    next.command(.sending(.edit(.test, .item(second), FormattedText("c"))))
     for (body, event) in [("a", "$a"), ("b", "$b")] {
       #expect(next.body("/send/")?["body"]?.string == body)
       next.answer("/send/", #"{"event_id":"\#(event)"}"#)
@@ -358,7 +360,7 @@ import Testing
 
   @Test func `where the server wants longer than is waited at a time, it is asked in between, and until when stays right`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     let end = host.now + 3_600_000
     for _ in 0..<2 {
       host.answer(
@@ -372,9 +374,9 @@ import Testing
 
   @Test func `whoever waits hears how it goes on, the room open or not`() {
     var host = Host.inRoom()
-    host.command(.closeRoom(.test))
+    host.command(.timeline(.closeRoom(.test)))
     host.changes = []
-    host.command(.send(.test, .text("a")))
+    host.command(.sending(.send(.test, .text("a"))))
     host.answer("/send/", #"{"event_id":"$a"}"#)
     var seen: [String] = []
     for case .sending(.test, _, let progress) in host.changes { seen.append("\(progress)") }
@@ -390,7 +392,7 @@ import Testing
       #"{"id":1,"room":"!room:test","transaction":"t1","time":5,"kind":3,"content":\#(content),"blob":"file-1"}"#
     host.store[StoreKey.outbox(1)] = Array(record.utf8)
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     next.answer("/media/config", "{}")
     #expect(next.request("/upload")?.blob == BlobHandle("file-1"))
     next.answer("/upload", #"{"content_uri":"mxc://test/c"}"#)

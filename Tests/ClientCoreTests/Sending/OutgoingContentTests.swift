@@ -20,7 +20,7 @@ import Testing
   /// The body of the request, after its uploads.
   private func sent(_ message: OutgoingMessage, type: String = "m.room.message") -> JSON? {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     if host.request("/media/config") != nil { host.answer("/media/config", "{}") }
     var number = 0
     while host.request("/upload") != nil {
@@ -46,14 +46,14 @@ import Testing
     formatted.unpreviewed = ["https://a.org"]
     #expect(text(sent(.message(formatted))?["martlet.no_preview"]) == #"["https://a.org"]"#)
     var host = Host.inRoom()
-    host.command(.setSending(nil, isEnabled: false))
-    host.command(.send(.test, .message(formatted)))
-    host.command(.edit(.test, .item(host.items()[1].id), FormattedText("see https://a.org then")))
-    host.command(.setSending(nil, isEnabled: true))
+    host.command(.sending(.setSending(nil, isEnabled: false)))
+    host.command(.sending(.send(.test, .message(formatted))))
+    host.command(.sending(.edit(.test, .item(host.items()[1].id), FormattedText("see https://a.org then"))))
+    host.command(.sending(.setSending(nil, isEnabled: true)))
     let sent = host.body("/send/")
     #expect(sent?["body"]?.string == "see https://a.org then" && sent?["martlet.no_preview"] == nil)
     host.answer("/send/", #"{"event_id":"$2"}"#)
-    host.command(.edit(.test, .event(EventID(trusted: "$2")), formatted))
+    host.command(.sending(.edit(.test, .event(EventID(trusted: "$2")), formatted)))
     #expect(text(host.body("/send/")?["m.new_content"]?["martlet.no_preview"]) == #"["https://a.org"]"#)
   }
 
@@ -125,7 +125,7 @@ import Testing
     let media = OutgoingMedia(.file, small)
     for (count, result) in [(0, "invalidContent"), (60, "queued"), (61, "invalidContent")] {
       var host = Host.inRoom()
-      host.command(.send(.test, .gallery(Array(repeating: media, count: count))))
+      host.command(.sending(.send(.test, .gallery(Array(repeating: media, count: count)))))
       #expect(host.result() == result)
     }
   }
@@ -146,20 +146,20 @@ import Testing
 
   @Test func `an event that is no object or too large is refused before it is sent`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .custom("a.b", content: Array("[]".utf8))))
+    host.command(.sending(.send(.test, .custom("a.b", content: Array("[]".utf8)))))
     #expect(host.result() == "invalidContent")
-    host.command(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes)))))
+    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes))))))
     #expect(host.result() == "tooLarge(limitBytes: 60000)")
-    host.command(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes - 100)))))
+    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes - 100))))))
     #expect(host.result() == "queued")
   }
 
   @Test func `a poll starts, takes votes and ends, by the names clients know`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .poll(OutgoingPoll(question: "Tea?", answers: ["yes", "no"], isDisclosed: false))))
+    host.command(.sending(.send(.test, .poll(OutgoingPoll(question: "Tea?", answers: ["yes", "no"], isDisclosed: false)))))
     guard case .queued(let poll) = host.finished[9] else { return #expect(Bool(false), "not queued") }
-    host.command(.vote(.test, poll: .sending(poll), answers: ["1"]))
-    host.command(.endPoll(.test, poll: .sending(poll), text: "over"))
+    host.command(.sending(.vote(.test, poll: .sending(poll), answers: ["1"])))
+    host.command(.sending(.endPoll(.test, poll: .sending(poll), text: "over")))
     let start = host.body("/send/org.matrix.msc3381.poll.start/")
     #expect(
       text(start?["org.matrix.msc3381.poll.start"])
@@ -186,15 +186,15 @@ import Testing
     OutgoingPoll(question: "q", answers: ["a"], selectionLimit: 0)
   ]) func `a poll that nobody could answer is refused`(poll: OutgoingPoll) {
     var host = Host.inRoom()
-    host.command(.send(.test, .poll(poll)))
+    host.command(.sending(.send(.test, .poll(poll))))
     #expect(host.result() == "invalidContent")
   }
 
   @Test func `a shared position begins, moves and ends`() {
     var host = Host.inRoom()
-    host.command(.setBeacon(.test, BeaconInfo(description: "walk", timeoutMilliseconds: 60_000)))
+    host.command(.sending(.setBeacon(.test, BeaconInfo(description: "walk", timeoutMilliseconds: 60_000))))
     guard case .queued(let beacon) = host.finished[9] else { return #expect(Bool(false), "not queued") }
-    host.command(.sendBeacon(.test, info: .sending(beacon), geoURI: "geo:1,2", description: nil))
+    host.command(.sending(.sendBeacon(.test, info: .sending(beacon), geoURI: "geo:1,2", description: nil)))
     let info = host.body("/state/org.matrix.msc3672.beacon_info/%40me%3Atest")
     #expect(info?["live"]?.bool == true)
     #expect(info?["timeout"]?.integer == 60_000)
@@ -205,7 +205,7 @@ import Testing
     #expect(text(move?["org.matrix.msc3488.location"]) == #"{"uri":"geo:1,2"}"#)
     host.answer("/send/", #"{"event_id":"$move"}"#)
     host.command(
-      .setBeacon(.test, BeaconInfo(timeoutMilliseconds: 60_000, startedAtMilliseconds: 5, isLive: false)))
+      .sending(.setBeacon(.test, BeaconInfo(timeoutMilliseconds: 60_000, startedAtMilliseconds: 5, isLive: false))))
     let end = host.body("/state/org.matrix.msc3672.beacon_info/")
     #expect(end?["live"]?.bool == false)
     #expect(end?["org.matrix.msc3488.ts"]?.integer == 5)
@@ -224,27 +224,27 @@ import Testing
 
   @Test func `pinning is refused here where the power is missing`() {
     var host = roomWithLevels(50)
-    host.command(.pin(.test, EventID(trusted: "$1")))
+    host.command(.sending(.pin(.test, EventID(trusted: "$1"))))
     #expect(host.result() == "notAllowed")
     #expect(host.request("/state/") == nil)
   }
 
   @Test func `pinning adds to what is pinned, once, and says what the server refuses`() {
     var host = roomWithLevels(0)
-    host.command(.pin(.test, EventID(trusted: "$1")))
+    host.command(.sending(.pin(.test, EventID(trusted: "$1"))))
     host.answer("/state/m.room.pinned_events/", #"{"pinned":["$0"]}"#)
     #expect(text(host.body("/state/m.room.pinned_events/")) == #"{"pinned":["$0","$1"]}"#)
     host.answer("/state/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     #expect(host.result().contains("refused"))
-    host.command(.pin(.test, EventID(trusted: "$1")))
+    host.command(.sending(.pin(.test, EventID(trusted: "$1"))))
     host.answer("/state/", #"{"pinned":["$0","$1"]}"#)
     #expect(host.result() == "done")
-    host.command(.unpin(.test, EventID(trusted: "$0")))
+    host.command(.sending(.unpin(.test, EventID(trusted: "$0"))))
     host.answer("/state/", #"{"pinned":["$0","$1"]}"#)
     #expect(text(host.body("/state/")) == #"{"pinned":["$1"]}"#)
     host.answer("/state/", #"{"event_id":"$p"}"#)
     #expect(host.result() == "done")
-    host.command(.pin(.test, EventID(trusted: "$1")))
+    host.command(.sending(.pin(.test, EventID(trusted: "$1"))))
     host.answer("/state/", status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#)
     #expect(text(host.body("/state/")) == #"{"pinned":["$1"]}"#)
   }

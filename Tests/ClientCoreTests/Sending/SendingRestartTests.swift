@@ -29,7 +29,7 @@ struct SendingWorld {
     random = RandomSource(seed: seed)
     host = Host.signedIn(seed: seed)
     serveSync()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
   }
 
   // MARK: The person
@@ -49,7 +49,7 @@ struct SendingWorld {
 
   private mutating func write() {
     started += 1
-    host.command(.send(.test, .text(ByteString("m\(started)."))))
+    host.command(.sending(.send(.test, .text(ByteString("m\(started).")))))
     guard case .queued(let id) = host.finished[9] else {
       Issue.record("not queued: \(host.result())")
       return
@@ -60,19 +60,19 @@ struct SendingWorld {
   private mutating func edit(_ i: Int) {
     started += 1
     asked[i].text = asked[i].text.prefix { $0 != "." } + ".\(started)"
-    host.command(.edit(.test, target(asked[i]), FormattedText(ByteString(asked[i].text))))
+    host.command(.sending(.edit(.test, target(asked[i]), FormattedText(ByteString(asked[i].text)))))
     if case .failed(let error) = host.finished[9] { Issue.record("edit: \(error)") }
   }
 
   private mutating func toggle(_ i: Int, key: String) {
     if asked[i].reactions.remove(key) == nil { asked[i].reactions.insert(key) }
-    host.command(.toggleReaction(.test, target(asked[i]), key: ByteString(key)))
+    host.command(.sending(.toggleReaction(.test, target(asked[i]), key: ByteString(key))))
     if case .failed(let error) = host.finished[9] { Issue.record("toggle: \(error)") }
   }
 
   private mutating func remove(_ i: Int) {
     asked[i].isRemoved = true
-    host.command(.redactEvent(.test, target(asked[i]), reason: nil, relationTypes: []))
+    host.command(.sending(.redact(.test, target(asked[i]), reason: nil)))
     if case .failed(let error) = host.finished[9] { Issue.record("remove: \(error)") }
   }
 
@@ -133,7 +133,7 @@ struct SendingWorld {
     steps = []
     asked = messages
     host = host.restarted(seed: random.next())
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.writesAtOnce = false
   }
 

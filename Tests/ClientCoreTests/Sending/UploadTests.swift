@@ -28,7 +28,7 @@ import Testing
 
   @Test func `the thumbnail goes first, and the progress ends at the total`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     host.answer("/media/config", "{}")
     #expect(host.request("/upload")?.blob == BlobHandle("small"))
     if let id = host.request("/upload")?.id { host.handle(.uploadProgress(id, sentBytes: 60, totalBytes: 100)) }
@@ -42,7 +42,7 @@ import Testing
 
   @Test func `each step is stored before the next, so a restart repeats none`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     host.answer("/media/config", "{}")
     host.writesAtOnce = false
     host.answer("/upload", #"{"content_uri":"mxc://test/1"}"#)
@@ -63,12 +63,12 @@ import Testing
 
   @Test func `a file that the server would not take is refused with the limit before it is sent`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     host.answer("/media/config", #"{"m.upload.size":999}"#)
     guard case .failed(.tooLarge(limitBytes: 999)) = host.items()[1].delivery else { return #expect(Bool(false), "no limit") }
     #expect(host.request("/upload") == nil)
     // Once the limit is known the command itself says so.
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     #expect(host.result() == "tooLarge(limitBytes: 999)")
     #expect(host.restarted().client.outbox.entries.count == 1)
     guard case .failed(.tooLarge(limitBytes: 999))? = host.restarted().client.outbox.entries.first?.phase else {
@@ -78,7 +78,7 @@ import Testing
 
   @Test func `a server that refuses the size all the same is believed`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     host.answer("/media/config", #"{"m.upload.size":5000}"#)
     host.answer("/upload", status: 413, #"{"errcode":"M_TOO_LARGE","error":""}"#)
     #expect(host.texts() == ["one", "cat.png failed"])
@@ -86,11 +86,11 @@ import Testing
 
   @Test func `a cancelled upload leaves no event`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
-    host.command(.send(.test, .text("after")))
+    host.command(.sending(.send(.test, message)))
+    host.command(.sending(.send(.test, .text("after"))))
     host.answer("/media/config", "{}")
     host.answer("/upload", #"{"content_uri":"mxc://test/1"}"#)
-    host.command(.cancel(.test, host.items()[1].id))
+    host.command(.sending(.cancel(.test, .item(host.items()[1].id))))
     #expect(host.request("/upload") == nil)
     #expect(host.releasedBlobs == [BlobHandle("small"), BlobHandle("cat")])
     #expect(host.body("/send/")?["body"]?.string == "after")
@@ -99,9 +99,9 @@ import Testing
 
   @Test func `a caption is changed while the file goes up`() {
     var host = Host.inRoom()
-    host.command(.send(.test, message))
+    host.command(.sending(.send(.test, message)))
     host.answer("/media/config", "{}")
-    host.command(.edit(.test, .item(host.items()[1].id), FormattedText("my cat")))
+    host.command(.sending(.edit(.test, .item(host.items()[1].id), FormattedText("my cat"))))
     host.answer("/upload", #"{"content_uri":"mxc://test/1"}"#)
     host.answer("/upload", #"{"content_uri":"mxc://test/2"}"#)
     #expect(host.body("/send/")?["body"]?.string == "my cat")
@@ -113,8 +113,8 @@ import Testing
 
   @Test func `three files of a room are uploaded at a time, of one message or of several, and none waits for a write`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .gallery([file("a"), file("b")])))
-    for name in ["c", "d"] as [ByteString] { host.command(.send(.test, .media(file(name)))) }
+    host.command(.sending(.send(.test, .gallery([file("a"), file("b")]))))
+    for name in ["c", "d"] as [ByteString] { host.command(.sending(.send(.test, .media(file(name))))) }
     host.answer("/media/config", "{}")
     #expect(uploads(host) == ["a", "b", "c"])
     host.writesAtOnce = false
@@ -125,8 +125,8 @@ import Testing
 
   @Test func `what is uploaded first is sent in its turn all the same`() {
     var host = Host.inRoom()
-    for name in ["a", "b"] as [ByteString] { host.command(.send(.test, .media(file(name)))) }
-    host.command(.send(.test, .text("after")))
+    for name in ["a", "b"] as [ByteString] { host.command(.sending(.send(.test, .media(file(name))))) }
+    host.command(.sending(.send(.test, .text("after"))))
     host.answer("/media/config", "{}")
     let last = host.waiting.first { $0.blob == BlobHandle("b") }
     if let last {
@@ -148,7 +148,7 @@ import Testing
 
   @Test func `one file that has no network waits, the others go on, and none goes up twice`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .gallery([file("a"), file("b")])))
+    host.command(.sending(.send(.test, .gallery([file("a"), file("b")]))))
     host.answer("/media/config", "{}")
     host.respond("/upload", .networkError)
     #expect(uploads(host) == ["b"] && host.texts()[1] == " uploading 0/200")
@@ -163,8 +163,8 @@ import Testing
 
   @Test func `an upload that fails does not cut short how long the server wants the room to wait`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("early")))
-    host.command(.send(.test, .media(file("a"))))
+    host.command(.sending(.send(.test, .text("early"))))
+    host.command(.sending(.send(.test, .media(file("a")))))
     host.answer("/media/config", "{}")
     #expect(uploads(host) == ["a"])
     host.answer("/send/", status: 429, #"{"errcode":"M_LIMIT_EXCEEDED","error":"","retry_after_ms":60000}"#)
@@ -177,8 +177,8 @@ import Testing
 
   @Test func `a message that fails takes its other uploads along, and what is behind it goes on`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .gallery([file("a"), file("b"), file("c")])))
-    host.command(.send(.test, .media(file("d"))))
+    host.command(.sending(.send(.test, .gallery([file("a"), file("b"), file("c")]))))
+    host.command(.sending(.send(.test, .media(file("d")))))
     host.answer("/media/config", "{}")
     host.respond("/upload", .blobIsGone)
     #expect(host.texts()[1] == " failed" && uploads(host) == ["d"])
@@ -191,7 +191,7 @@ import Testing
     var random = RandomSource(seed: seed)
     var host = Host.inRoom()
     let names = (0..<6).map { ByteString("f\($0)") }
-    for name in names { host.command(.send(.test, .media(file(name)))) }
+    for name in names { host.command(.sending(.send(.test, .media(file(name))))) }
     host.writesAtOnce = false
     var sent: [String] = []
     var events: [String: Int] = [:]

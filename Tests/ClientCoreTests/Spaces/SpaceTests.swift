@@ -180,7 +180,7 @@ import Testing
     let expected = SpaceCounts(notifications: 3, highlights: 1, unreadRooms: 1)
     for space in ["!top:t", "!a:t", "!b:t"] { #expect(host.client.spaces.counts(of: Self.id(space)) == expected) }
     host.changes = []
-    host.command(.markUnread(Self.id("!q:t"), true))
+    host.command(.reading(.markUnread(Self.id("!q:t"), true)))
     #expect(host.client.spaces.counts(of: Self.id("!top:t")).unreadRooms == 2)
     #expect(
       host.changes.contains {
@@ -218,14 +218,14 @@ import Testing
   @Test func `a room is put into a space and what is known of it there stays`() {
     var host = Self.host([Self.space("!s:t", []), WireRoom("!a:t")])
     let space = Self.id("!s:t")
-    host.command(.setSpaceChild(Self.id("!a:t"), in: space, SpaceChildChange(isSuggested: true)))
+    host.command(.spaces(.setChild(Self.id("!a:t"), in: space, SpaceChildChange(isSuggested: true))))
     host.answer("/state/m.space.child/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"none"}"#)
     var body = host.body("/state/m.space.child/%21a%3At")
     #expect(body?["via"]?.elements.map { $0.string ?? "" } == ["test", "t"])
     #expect(body?["suggested"]?.bool == true)
     host.answer("/state/m.space.child/", #"{"event_id":"$x"}"#)
     #expect(host.result() == "done")
-    host.command(.setSpaceChild(Self.id("!a:t"), in: space, SpaceChildChange(order: "m")))
+    host.command(.spaces(.setChild(Self.id("!a:t"), in: space, SpaceChildChange(order: "m"))))
     host.answer("/state/m.space.child/", #"{"via":["u"],"suggested":true,"x.y":[1]}"#)
     body = host.body("/state/m.space.child/")
     #expect(body?["via"]?.elements.map { $0.string ?? "" } == ["u"])
@@ -233,9 +233,9 @@ import Testing
     #expect(body?["suggested"]?.bool == true)
     #expect(body?["x.y"]?.count == 1)
     host.answer("/state/m.space.child/", #"{"event_id":"$y"}"#)
-    host.command(.setSpaceChild(Self.id("!a:t"), in: space, SpaceChildChange(order: "é")))
+    host.command(.spaces(.setChild(Self.id("!a:t"), in: space, SpaceChildChange(order: "é"))))
     #expect(host.result() == "invalidContent")
-    host.command(.removeSpaceChild(Self.id("!a:t"), from: space))
+    host.command(.spaces(.removeChild(Self.id("!a:t"), from: space)))
     #expect(host.request("/state/m.space.child/")?.request.body == Array("{}".utf8))
   }
 
@@ -244,29 +244,29 @@ import Testing
     var space = WireRoom("!s:t")
     space.state = [created, Self.power]
     var host = Self.host([space, WireRoom("!a:t")])
-    host.command(.setSpaceChild(Self.id("!a:t"), in: Self.id("!s:t"), SpaceChildChange()))
+    host.command(.spaces(.setChild(Self.id("!a:t"), in: Self.id("!s:t"), SpaceChildChange())))
     #expect(host.result() == "notAllowed")
-    host.command(.removeSpaceChild(Self.id("!a:t"), from: Self.id("!s:t")))
+    host.command(.spaces(.removeChild(Self.id("!a:t"), from: Self.id("!s:t"))))
     #expect(host.result() == "notAllowed")
-    host.command(.setSpaceChild(Self.id("!a:t"), in: Self.id("!none:t"), SpaceChildChange()))
+    host.command(.spaces(.setChild(Self.id("!a:t"), in: Self.id("!none:t"), SpaceChildChange())))
     #expect(host.result() == "unknownRoom")
     #expect(host.request("/state/") == nil)
   }
 
   @Test func `a room says that it is in a space, and no more`() {
     var host = Self.host([Self.space("!s:t", []), WireRoom("!a:t")])
-    host.command(.setSpaceParent(Self.id("!a:t"), of: Self.id("!s:t"), isCanonical: true))
+    host.command(.spaces(.setParent(Self.id("!a:t"), of: Self.id("!s:t"), isCanonical: true)))
     #expect(host.request("/state/")?.request.target.hasSuffix("/rooms/%21a%3At/state/m.space.parent/%21s%3At") == true)
     #expect(host.body("/state/")?["canonical"]?.bool == true)
     host.answer("/state/", #"{"event_id":"$x"}"#)
-    host.command(.removeSpaceParent(Self.id("!a:t"), of: Self.id("!s:t")))
+    host.command(.spaces(.removeParent(Self.id("!a:t"), of: Self.id("!s:t"))))
     #expect(host.request("/state/")?.request.body == Array("{}".utf8))
   }
 
   @Test func `a space is a room of that type in which nobody talks`() {
     var host = Host.signedIn()
     host.sync()
-    host.command(.createRoom(.space(preset: .publicChat, name: "All of us")))
+    host.command(.rooms(.create(.space(preset: .publicChat, name: "All of us"))))
     let body = host.body("/createRoom")
     #expect(body?["creation_content"]?["type"]?.string == "m.space")
     #expect(body?["power_level_content_override"]?["events_default"]?.integer == 100)

@@ -61,9 +61,9 @@ import Testing
 
   @Test func `another account has no filter yet`() {
     var host = named()
-    host.command(.logOut)
+    host.command(.session(.logOut))
     host.answer("/logout", "{}")
-    host.command(.logIn(user: "you", password: "x"))
+    host.command(.session(.logIn(user: "you", password: "x")))
     host.answer("/login", #"{"user_id":"@you:test","device_id":"D","access_token":"T"}"#)
     #expect(host.request("/sync?")?.request.target.contains("lazy_load_members") == true)
   }

@@ -13,7 +13,7 @@ import Testing
   private static func inRoom(_ way: SyncMode, state: [String] = []) -> Host {
     var host = Host.signedIn(mode: way)
     tell([messages[0]], state: Wire.members + state, isFirst: true, to: &host)
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     if way == .sliding { host.slide() }
     return host
   }
@@ -36,7 +36,7 @@ import Testing
 
   private func offline(_ host: Host) -> [String] {
     var host = host.restarted()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     return host.texts()
   }
 
@@ -91,7 +91,7 @@ import Testing
     let rooms = ["!room:test", "!other:test"].map { Wire.joined([Self.messages[0]], state: Wire.members, room: $0) }
     host.sync(#""join":{\#(rooms.joined(separator: ","))}"#)
     for room in [RoomID.test, other] {
-      host.command(.openRoom(room))
+      host.command(.timeline(.openRoom(room)))
       #expect(host.texts(room) == ["one"])
     }
   }
@@ -103,7 +103,7 @@ import Testing
     Self.tell([Self.messages[3]], limited: true, token: nil, to: &host)
     #expect(host.texts() == ["one", "[gap]", "four"])
     #expect(offline(host) == ["one", "[gap]", "four"])
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     #expect(host.request("/messages")?.request.target.contains("from=") == false)
     let page = Self.messages.reversed().joined(separator: ",")
     host.answer("/messages", #"{"start":"x","end":"y","chunk":[\#(page)]}"#)
@@ -114,8 +114,8 @@ import Testing
   @Test(arguments: ways) func `a first timeline that is limited without a token can be paged`(way: SyncMode) {
     var host = Host.signedIn(mode: way)
     Self.tell([Self.messages[3]], state: Wire.members, limited: true, token: nil, isFirst: true, to: &host)
-    host.command(.openRoom(.test))
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.openRoom(.test)))
+    host.command(.timeline(.paginateBack(.test)))
     #expect(host.request("/messages")?.request.target.contains("from=") == false)
     host.answer("/messages", #"{"start":"x","chunk":[\#(Self.messages.reversed().joined(separator: ","))]}"#)
     #expect(host.texts() == ["one", "two", "three", "four"])
@@ -128,7 +128,7 @@ import Testing
     Self.tell([Self.messages[3]], limited: true, token: "g", to: &host)
     for _ in 0..<8 {
       guard let gap = host.items().first(where: { if case .gap = $0.content { true } else { false } }) else { break }
-      host.command(.fillGap(.test, gap.id))
+      host.command(.timeline(.fillGap(.test, gap.id)))
       host.answer("/messages", #"{"start":"g","chunk":[\#(Self.messages.prefix(3).reversed().joined(separator: ","))]}"#)
     }
     #expect(host.texts() == ["one", "two", "three", "four"])
@@ -138,9 +138,9 @@ import Testing
   @Test func `pages of a room that was told without any event are stored`() {
     var host = Host.signedIn()
     host.sync()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.sync(#""leave":{"# + Wire.joined([], room: "!room:test") + "}")
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", #"{"start":"x","chunk":[\#(Self.messages.prefix(2).reversed().joined(separator: ","))]}"#)
     #expect(host.texts() == ["one", "two"])
     #expect(offline(host) == ["one", "two"])
@@ -167,7 +167,7 @@ import Testing
     var host = Host.sliding([Sliding.invite("!room:test")])
     #expect(host.client.room(.test)?.membership == .invite)
     host.slide([Sliding.first([Self.messages[0]])])
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.slide()
     for (i, event) in ["$l1", "$l2"].enumerated() {
       host.slide([Sliding.room("!room:test", state: [Wire.member("@me:test", "leave", event)])])

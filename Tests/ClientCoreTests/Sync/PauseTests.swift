@@ -7,11 +7,11 @@ import Testing
 @Suite struct PauseTests {
   @Test(arguments: [SyncMode.v3, .sliding]) func `a pause ends every request and timer, and resuming goes on`(mode: SyncMode) {
     var host = mode == .v3 ? Host.inRoom() : Host.slidingInRoom()
-    host.command(.send(.test, .text("mine")))
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.send(.test, .text("mine"))))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.ask(.whoAmI())
-    host.command(.loadMembers(.test), id: 5)
-    host.command(.pause)
+    host.command(.people(.loadMembers(.test)), id: 5)
+    host.command(.sync(.pause))
     #expect(host.waiting.isEmpty)
     #expect(host.timers.isEmpty)
     #expect(host.result() == "done")
@@ -24,9 +24,9 @@ import Testing
     host.handle(.networkChanged(isOnline: true))
     host.handle(.attentionChanged(isVisible: false, isFocused: false))
     host.handle(.attentionChanged(isVisible: true, isFocused: true))
-    host.command(.send(.test, .text("later")))
+    host.command(.sending(.send(.test, .text("later"))))
     #expect(host.waiting.isEmpty)
-    host.command(.resume)
+    host.command(.sync(.resume))
     #expect(host.request("sync?") != nil)
     #expect(host.request("/send/") != nil)
     #expect(host.texts() == ["one", "mine sending", "later queued"])
@@ -34,21 +34,21 @@ import Testing
 
   @Test func `a message whose answer a pause has cut off is sent once`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     let transaction = host.transaction
-    host.command(.pause)
-    host.command(.resume)
+    host.command(.sync(.pause))
+    host.command(.sync(.resume))
     #expect(host.transaction == transaction)
     #expect(host.waiting.filter { $0.request.target.contains("/send/") }.count == 1)
   }
 
   @Test func `a receipt that a pause has cut off is sent after it`() {
     var host = Host.inRoom()
-    host.command(.viewed(.test, upTo: host.items()[0].id))
+    host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
     #expect(host.request("/read_markers") != nil)
-    host.command(.pause)
+    host.command(.sync(.pause))
     #expect(host.request("/read_markers") == nil)
-    host.command(.resume)
+    host.command(.sync(.resume))
     host.wait(1_000)
     #expect(host.request("/read_markers") != nil)
   }
@@ -63,10 +63,10 @@ import Testing
     #expect(!host.untold.isEmpty)
     host.sync(Wire.join([message("$4")]))
     host.finishLoads()
-    host.command(.pause)
+    host.command(.sync(.pause))
     host.finishWrites()
     host.finishLoads()
-    host.command(.resume)
+    host.command(.sync(.resume))
     #expect(host.client.room(.test)?.notificationCount == 2)
     host.sync(Wire.join([message("$5")], extra: ReadingTests.receipt("$4", "@me:test")))
     host.finishWrites()
@@ -77,9 +77,9 @@ import Testing
   @Test func `a message that is not stored yet does not go out by a pause`() {
     var host = Host.inRoom()
     host.writesAtOnce = false
-    host.command(.send(.test, .text("mine")))
-    host.command(.pause)
-    host.command(.resume)
+    host.command(.sending(.send(.test, .text("mine"))))
+    host.command(.sync(.pause))
+    host.command(.sync(.resume))
     #expect(host.request("/send/") == nil)
     host.finishWrites()
     #expect(host.request("/send/") != nil)
@@ -89,7 +89,7 @@ import Testing
     var host = Host.inRoom()
     host.writesAtOnce = false
     host.sync(Wire.join([Wire.message("two", "$2")]))
-    host.command(.pause)
+    host.command(.sync(.pause))
     host.finishWrites()
     #expect(host.texts() == ["one", "two"])
     #expect(host.waiting.isEmpty)
@@ -98,18 +98,18 @@ import Testing
 
   @Test func `a pause does not lose the token that a refresh brings`() {
     var host = Host.signedIn()
-    host.command(.logOut)
+    host.command(.session(.logOut))
     host.answer("/logout", "{}")
-    host.command(.logIn(user: "me", password: "x"))
+    host.command(.session(.logIn(user: "me", password: "x")))
     host.answer(
       "/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T1","refresh_token":"R1","expires_in_ms":100000}"#)
     host.sync()
     host.answer("/sync?", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","error":"","soft_logout":true}"#)
     #expect(host.request("/refresh") != nil)
-    host.command(.pause)
+    host.command(.sync(.pause))
     host.answer("/refresh", #"{"access_token":"T2","refresh_token":"R2"}"#)
     #expect(host.waiting.isEmpty)
-    host.command(.resume)
+    host.command(.sync(.resume))
     #expect(host.request("/sync?")?.request.accessToken == "T2")
   }
 
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `the network going and coming sends nothing twice`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     let transaction = host.transaction
     host.handle(.networkChanged(isOnline: false))
     guard case .offline = host.client.connection else { return #expect(Bool(false), "not offline") }

@@ -13,7 +13,7 @@ import Testing
     var host = Host.signedIn(mode: .automatic)
     host.answer("/versions", offer)
     host.slide([Sliding.first(Array(events.prefix(count)))])
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.slide()
     return host
   }
@@ -22,7 +22,7 @@ import Testing
     var host = Host(mode: .automatic)
     host.handle(.presenceWanted(true))
     host.handle(.start)
-    host.handle(.command(.logIn(user: "me", password: "secret"), id: 1))
+    host.handle(.command(.session(.logIn(user: "me", password: "secret")), id: 1))
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
     #expect(host.request("/versions") == nil)
     #expect(host.request("/v3/sync?")?.request.target.contains("presence") == false)
@@ -42,7 +42,7 @@ import Testing
     #expect(host.texts() == ["1", "2", "3"])
     #expect(host.client.roomIDs == [.test])
     host = host.restarted()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.request("/versions") == nil)
     #expect(host.slidingTarget?.contains("pos=") == true)
     #expect(host.texts() == ["1", "2", "3"])

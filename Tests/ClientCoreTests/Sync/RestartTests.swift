@@ -79,7 +79,7 @@ struct World {
     host = Host.signedIn(seed: seed)
     host.comparesMirrors = true
     serve("/sync?")
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.writesAtOnce = false
     host.loadsAtOnce = false
   }
@@ -112,7 +112,7 @@ struct World {
     switch random.next(below: 20) {
     case 0, 1:
       guard written < 40 else { return }
-      host.command(.send(.test, .text(ByteString("m\(written)"))))
+      host.command(.sending(.send(.test, .text(ByteString("m\(written)")))))
       identity["m\(written)"] = host.client.outbox.entries.last?.itemID
       written += 1
     case 2, 3: serve("/send/")
@@ -129,11 +129,11 @@ struct World {
     case 11: server.append("other", by: "@alice:test", transaction: nil)
     case 12:
       if let gap = host.items().first(where: { if case .gap = $0.content { true } else { false } }) {
-        host.command(.fillGap(.test, gap.id))
+        host.command(.timeline(.fillGap(.test, gap.id)))
         if random.next(below: 2) == 0 { serve("/messages") }
       }
     case 13: server.react()
-    case 14: host.command(.paginateBack(.test))
+    case 14: host.command(.timeline(.paginateBack(.test)))
     case 15: serve("/messages")
     case 16: host.finishLoads(Int(random.next(below: 3)))
     case 17: leaveAndComeBack()
@@ -146,16 +146,16 @@ struct World {
 
   /// So many rooms are opened meanwhile that the timeline leaves the memory.
   private mutating func leaveAndComeBack() {
-    host.command(.closeRoom(.test))
+    host.command(.timeline(.closeRoom(.test)))
     for n in 0..<Limits.keptTimelines {
       let other = RoomID(trusted: ByteString("!other\(n):test"))
-      host.command(.openRoom(other))
-      host.command(.closeRoom(other))
+      host.command(.timeline(.openRoom(other)))
+      host.command(.timeline(.closeRoom(other)))
     }
     if random.next(below: 2) == 0 { step() }
     // What has come meanwhile is a new item.
     identity = [:]
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
   }
 
   mutating func kill() {
@@ -170,7 +170,7 @@ struct World {
     host = host.restarted(seed: random.next())
     host.writesAtOnce = false
     host.loadsAtOnce = false
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     identity = [:]
   }
 
@@ -218,9 +218,9 @@ struct World {
       if host.request("/messages") != nil { serve("/messages") }
       serve("/sync?")
       if let gap = host.items().first(where: { if case .gap = $0.content { true } else { false } }) {
-        host.command(.fillGap(.test, gap.id))
+        host.command(.timeline(.fillGap(.test, gap.id)))
       } else if host.client.room(.test)?.timeline.backState == .idle {
-        host.command(.paginateBack(.test))
+        host.command(.timeline(.paginateBack(.test)))
       }
       host.wait(31_000)
       checkOrder()
@@ -253,8 +253,8 @@ private let worlds = getenv("MARTLET_LONG") == nil ? 100 : 20_000
     #expect(world.host.texts() == world.server.rows.map { $0.body })
     // All of it is in the store: without a server it is there again, page by page.
     var offline = world.host.restarted()
-    offline.command(.openRoom(.test))
-    for _ in 0..<100 { offline.command(.paginateBack(.test)) }
+    offline.command(.timeline(.openRoom(.test)))
+    for _ in 0..<100 { offline.command(.timeline(.paginateBack(.test))) }
     #expect(offline.texts() == world.server.rows.map { $0.body })
     #expect(offline.request("/messages") == nil)
     #expect(offline.client.room(.test)?.timeline.backState == .atStart)

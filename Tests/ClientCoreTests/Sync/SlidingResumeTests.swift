@@ -18,7 +18,7 @@ import Testing
     #expect(host.texts() == ["one", "two"])
     #expect(isRunning(host))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "two"])
     #expect(next.slidingTarget?.contains("pos=p3") == true)
   }
@@ -43,7 +43,7 @@ import Testing
     host.slide([Sliding.first([Wire.message("five", "$5"), Wire.message("six", "$6")], limited: true)])
     #expect(host.texts() == ["one", "[gap]", "five", "six"])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "[gap]", "five", "six"])
   }
 
@@ -76,7 +76,7 @@ import Testing
     for (i, name) in ["two", "three", "four"].enumerated() {
       host = host.restarted(mode: host.client.syncMode == .v3 ? .sliding : .v3)
       host.batch = 10 + i
-      host.command(.openRoom(.test))
+      host.command(.timeline(.openRoom(.test)))
       #expect(host.client.roomIDs == [.test])
       events.append(Wire.message(name, "$\(i + 2)"))
       if host.client.syncMode == .sliding {
@@ -92,7 +92,7 @@ import Testing
     }
     #expect(host.client.room(.test)?.state.history.events == 4)
     host = host.restarted()
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts() == ["one", "two", "three", "four"])
   }
 
@@ -105,7 +105,7 @@ import Testing
 
   @Test func `all members are asked for again once some may have been missed`() {
     var host = Host.slidingInRoom()
-    host.command(.loadMembers(.test))
+    host.command(.people(.loadMembers(.test)))
     host.answer("/members", #"{"chunk":[\#(Wire.members.joined(separator: ","))]}"#)
     #expect(host.client.room(.test)?.hasAllMembers == true)
     host.slide([Sliding.room("!room:test", [Wire.message("two", "$2")])])
@@ -121,29 +121,29 @@ import Testing
     var host = Host.sliding([Sliding.first([Wire.message("five", "$5")], limited: true)])
     let held = host.request(Sliding.path)?.id
     #expect(host.slidingBody?["room_subscriptions"] == nil)
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.waiting.allSatisfy { $0.id != held })
     let subscription = host.slidingBody?["room_subscriptions"]?["!room:test"]
     #expect(subscription?["timeline_limit"]?.integer == 50)
     #expect(subscription?["required_state"]?.isArray == true)
     #expect(host.slidingBody?["lists"]?["all"]?["timeline_limit"]?.integer == 10)
     let asked = host.request(Sliding.path)?.id
-    host.command(.closeRoom(.test))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.closeRoom(.test)))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.request(Sliding.path)?.id == asked)
   }
 
   @Test(arguments: ["unstable_expanded_timeline", "expanded_timeline"])
   func `the longer timeline of an opened room goes before what is there`(name: String) {
     var host = Host.sliding([Sliding.first([Wire.message("five", "$5")], limited: true)])
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     let events = [("three", "$3"), ("four", "$4"), ("five", "$5"), ("six", "$6")].map { Wire.message($0, $1) }
     host.slide([Sliding.room("!room:test", events, limited: true, token: "t3", extra: #","\#(name)":true"#)])
     #expect(host.texts() == ["three", "four", "five", "six"])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["three", "four", "five", "six"])
-    next.command(.paginateBack(.test))
+    next.command(.timeline(.paginateBack(.test)))
     #expect(next.request("/messages")?.request.target.contains("from=t3") == true)
   }
 
@@ -155,7 +155,7 @@ import Testing
     host.slide([Sliding.room("!room:test", events, limited: true, token: "t1", extra: #","unstable_expanded_timeline":true"#)])
     #expect(host.texts() == ["one", "two", "three"])
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "two", "three"])
   }
 
@@ -166,7 +166,7 @@ import Testing
     host.slide([Sliding.room("!room:test", events, limited: true, token: "t9", extra: #","unstable_expanded_timeline":true"#)])
     #expect(host.texts() == ["one", "two"])
     #expect(host.store.filter { $0.key.hasPrefix("t/") } == store)
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     #expect(host.request("/messages")?.request.target.contains("from=t0") == true)
   }
 
@@ -180,7 +180,7 @@ import Testing
   @Test func `clearing brings the same rooms`() {
     var host = Host.sliding([Sliding.first("!a:test", [Wire.message("a", "$a")]), Sliding.invite("!b:test")])
     let rooms = host.client.roomIDs
-    host.command(.startAfresh)
+    host.command(.sync(.startAfresh))
     #expect(host.client.roomIDs.isEmpty)
     #expect(host.slidingTarget?.contains("pos=") == false)
     host.slide([Sliding.first("!a:test", [Wire.message("a", "$a")]), Sliding.invite("!b:test")])

@@ -41,7 +41,7 @@ import Testing
     var host = Host.signedIn(mode: .automatic)
     host.answer("/versions", #"{"versions":[],"unstable_features":{"org.matrix.simplified_msc3575":true}}"#)
     host.slide([Sliding.first([Wire.message("one", "$1")])])
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     host.answer(Sliding.path, status: 404, #"{"errcode":"M_UNRECOGNIZED","error":""}"#)
     #expect(host.request("/v3/sync?")?.request.target.contains("since=") == false)
     host.sync(Wire.join([Wire.message("one", "$1"), Wire.message("two", "$2")], state: Wire.members, extra: Wire.counts))
@@ -126,7 +126,7 @@ import Testing
     #expect(room?.name.english == "Alice and Bob")
     #expect(room?.joinedMemberCount == 3)
     #expect(room?.preview?.content?.body == "one")
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts() == ["one"])
     let next = host.restarted()
     #expect(next.client.room(.test)?.name.english == "Alice and Bob")
@@ -156,7 +156,7 @@ import Testing
     var host = Host.slidingInRoom()
     host.slide([Sliding.room("!room:test", [Wire.message("four", "$4")], limited: true, token: "t4")])
     #expect(host.texts() == ["one", "[gap]", "four"])
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     #expect(host.request("/messages")?.request.target.contains("from=t4") == true)
     host.answer(
       "/messages",

@@ -55,7 +55,7 @@ extension Host {
 
   static func slidingInRoom(_ events: [String] = [Wire.message("one", "$1")], limited: Bool = false) -> Host {
     var host = Host.sliding([Sliding.first(events, limited: limited)])
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     // What opening it has asked for.
     host.slide()
     return host

@@ -46,10 +46,10 @@ import Testing
   @Test func `a pause while the next sync waits ends the waiting, and it goes on afterwards`() {
     var host = Self.paced()
     while host.request("/sync?") != nil { host.sync() }
-    host.command(.pause)
+    host.command(.sync(.pause))
     host.wait(1_000)
     #expect(host.request("/sync?") == nil)
-    host.command(.resume)
+    host.command(.sync(.resume))
     #expect(host.request("/sync?") != nil)
   }
 }

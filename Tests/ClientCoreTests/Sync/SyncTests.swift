@@ -55,7 +55,7 @@ import Testing
     #expect(next.client.roomIDs == [.test])
     #expect(next.client.room(.test)?.name.english == "Alice and Bob")
     #expect(next.client.room(.test)?.preview?.content?.body == "two")
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "two"])
     #expect(next.request("/sync?")?.request.target.contains("since=s1") == true)
   }
@@ -110,11 +110,11 @@ import Testing
 
   @Test func `a soft logout keeps everything until the same user is back`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     host.answer("/sync?", status: 401, #"{"errcode":"M_UNKNOWN_TOKEN","error":"","soft_logout":true}"#)
     #expect(host.client.sessionState == .softLoggedOut)
     #expect(host.texts().first == "one")
-    host.command(.logIn(user: "me", password: "secret"))
+    host.command(.session(.logIn(user: "me", password: "secret")))
     #expect(host.body("/login")?["device_id"]?.string == "D")
     host.answer("/login", #"{"user_id":"@me:test","device_id":"D","access_token":"T2"}"#)
     #expect(host.request("/sync?")?.request.accessToken == "T2")
@@ -124,11 +124,11 @@ import Testing
 
   @Test func `a corrupt record means a fresh sync, with login, outbox and drafts kept`() {
     var host = Host.inRoom()
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.wait(1000)
     host.handle(.networkChanged(isOnline: false))
-    host.command(.send(.test, .text("mine")))
-    host.command(.setDraft(.test, "half a"))
+    host.command(.sending(.send(.test, .text("mine"))))
+    host.command(.sending(.setDraft(.test, Draft("half a"))))
     host.wait(1000)
     for key in host.store.keys.filter({ $0.hasPrefix("a/room/") }) {
       host.store[key] = Array("{\"id\":\"!room:test\"".utf8)
@@ -138,7 +138,7 @@ import Testing
     #expect(next.client.roomIDs.isEmpty)
     #expect(next.request("/sync?")?.request.target.contains("since=") == false)
     #expect(next.store.keys.allSatisfy { !$0.hasPrefix("t/") && !$0.hasPrefix("a/room/") })
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     next.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
     #expect(next.texts().first == "one")
     #expect(next.texts().count == 2)
@@ -147,7 +147,7 @@ import Testing
 
   @Test func `every record may be garbage without a trap`() {
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     for key in host.store.keys.sorted() {
       let whole = host.store[key] ?? []
       for length in 0..<whole.count {
@@ -155,7 +155,7 @@ import Testing
         broken[key] = Array(whole[..<length])
         var next = Host(store: broken)
         next.handle(.start)
-        next.command(.openRoom(.test))
+        next.command(.timeline(.openRoom(.test)))
         if key != "a/session" { #expect(next.client.sessionState == .signedIn) }
       }
     }
@@ -177,11 +177,11 @@ import Testing
     #expect(host.texts() == ["one", "two"])
     host.storeWorks = true
     host.sync(Wire.join([Wire.message("three", "$3")]))
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     #expect(host.texts() == ["one", "two", "three", "mine sending"])
     var next = host.restarted()
     #expect(next.client.syncLoop.position.token == "s1")
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one"])
   }
 

@@ -31,7 +31,7 @@ struct SyncWorld {
 
   private static let modes = [SyncMode.v3, .sliding, .automatic]
 
-  private mutating func open(_ i: Int) { host.command(.openRoom(id(i))) }
+  private mutating func open(_ i: Int) { host.command(.timeline(.openRoom(id(i)))) }
 
   private mutating func below(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
 
@@ -53,10 +53,14 @@ struct SyncWorld {
     case 12: host.finishLoads()
     case 13: open(below(Self.shown))
     case 14: fillGap(below(Self.shown))
-    case 15: host.command(.paginateBack(.live(id(below(Self.shown)))))
+    case 15: host.command(.timeline(.paginateBack(.live(id(below(Self.shown))))))
     case 16: if below(2) == 0 { servePage() } else { host.wait(40_000) }
     default:
-      if below(3) == 0 { server.move(in: below(Self.roomCount)) } else { host.command(.closeRoom(id(below(Self.shown)))) }
+      if below(3) == 0 {
+        server.move(in: below(Self.roomCount))
+      } else {
+        host.command(.timeline(.closeRoom(id(below(Self.shown)))))
+      }
     }
     check()
   }
@@ -95,7 +99,7 @@ struct SyncWorld {
 
   private mutating func fillGap(_ i: Int) {
     let gap = host.items(id(i)).first { if case .gap = $0.content { true } else { false } }
-    if let gap { host.command(.fillGap(.live(id(i)), gap.id)) }
+    if let gap { host.command(.timeline(.fillGap(.live(id(i)), gap.id))) }
   }
 
   /// Some of the writes under way have become durable, in their order.
@@ -145,7 +149,7 @@ struct SyncWorld {
       servePage()
       for i in 0..<Self.shown where server.rooms[i].isJoined {
         fillGap(i)
-        if host.client.room(id(i))?.timeline.backState == .idle { host.command(.paginateBack(.live(id(i)))) }
+        if host.client.room(id(i))?.timeline.backState == .idle { host.command(.timeline(.paginateBack(.live(id(i))))) }
       }
       host.wait(31_000)
       check()
@@ -168,8 +172,8 @@ struct SyncWorld {
     var offline = host.restarted()
     #expect(offline.client.roomIDs == host.client.roomIDs)
     for i in 0..<Self.shown where server.rooms[i].isJoined {
-      offline.command(.openRoom(id(i)))
-      for _ in 0..<100 { offline.command(.paginateBack(.live(id(i)))) }
+      offline.command(.timeline(.openRoom(id(i))))
+      for _ in 0..<100 { offline.command(.timeline(.paginateBack(.live(id(i))))) }
       #expect(offline.texts(id(i)) == server.rooms[i].events.map { $0.body })
       #expect(offline.client.room(id(i))?.state.history.events == storedEvents(id(i)))
     }

@@ -107,7 +107,7 @@ import Testing
   @Test(arguments: 0..<300) func `W8: an own message has one row of one identity, whatever comes first`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &* 7_919 &+ 5)
     var host = Host.inRoom()
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     let transaction = host.transaction
     let id = host.items().last?.id
     let event = Wire.message("mine", "$mine", by: "@me:test", transaction: transaction)

@@ -23,7 +23,7 @@ import Testing
   /// Around event 50, of a room whose live timeline shows event 60.
   private static func opened() -> Host {
     var host = Host.inRoom([message(60)])
-    host.command(.openTimeline(around))
+    host.command(.timeline(.open(around)))
     host.answer("/context/", context(50, before: [49, 48], after: [51]))
     return host
   }
@@ -39,11 +39,11 @@ import Testing
 
   @Test func `an event nobody has can be tried again`() {
     var host = Host.inRoom()
-    host.command(.openTimeline(Self.around))
+    host.command(.timeline(.open(Self.around)))
     host.answer("/context/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
     #expect(host.result().hasPrefix("refused"))
     #expect(host.client.timeline(Self.around)?.loadState == .failed)
-    host.command(.openTimeline(Self.around))
+    host.command(.timeline(.open(Self.around)))
     host.answer("/context/", Self.context(50, before: [], after: []))
     #expect(host.texts(Self.around) == ["m50"])
   }
@@ -52,19 +52,19 @@ import Testing
     var host = Self.opened()
     host.sync(Wire.join([Self.message(61)]))
     #expect(host.texts(Self.around).last == "m51")
-    host.command(.paginateBack(Self.around))
+    host.command(.timeline(.paginateBack(Self.around)))
     #expect(host.request("/messages")?.request.target.contains("from=s") == true)
     host.answer("/messages", Self.page([47, 46], end: nil))
     #expect(host.client.timeline(Self.around)?.backState == .atStart)
-    host.command(.paginateForward(Self.around))
+    host.command(.timeline(.paginateForward(Self.around)))
     #expect(host.request("/messages")?.request.target.contains("dir=f") == true)
     #expect(host.request("/messages")?.request.target.contains("from=e") == true)
     host.answer("/messages", Self.page([51, 52, 53], end: "e2"))
     #expect(host.client.timeline(Self.around)?.forwardState == .idle)
-    host.command(.paginateForward(Self.around))
+    host.command(.timeline(.paginateForward(Self.around)))
     // Comes while the last page is on its way, and is behind it.
     host.sync(Wire.join([Self.message(62)]))
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     host.answer("/messages", Self.page([54, 60, 61], end: nil))
     #expect(host.client.timeline(Self.around)?.forwardState == .live)
     #expect(
@@ -76,10 +76,10 @@ import Testing
 
   @Test func `a page forward that fails can be tried again`() {
     var host = Self.opened()
-    host.command(.paginateForward(Self.around))
+    host.command(.timeline(.paginateForward(Self.around)))
     host.respond("/messages", .networkError)
     #expect(host.client.timeline(Self.around)?.forwardState == .failed)
-    host.command(.paginateForward(Self.around))
+    host.command(.timeline(.paginateForward(Self.around)))
     #expect(host.request("/messages") != nil)
   }
 
@@ -96,14 +96,14 @@ import Testing
 
   @Test func `what the room knows already is known where one looks later`() {
     var host = Host.inRoom([TimelineTests.edit("new", of: "$e50", "$x", time: 1_800_000_000_000)])
-    host.command(.openTimeline(Self.around))
+    host.command(.timeline(.open(Self.around)))
     host.answer("/context/", Self.context(50, before: [], after: []))
     #expect(host.texts(Self.around) == ["new"])
   }
 
   @Test func `a date opens the first event at or after it`() {
     var host = Host.inRoom()
-    host.command(.jumpToDate(.test, 1_600_000_000_000))
+    host.command(.timeline(.jumpToDate(.test, 1_600_000_000_000)))
     #expect(host.request("/timestamp_to_event")?.request.target.hasSuffix("?dir=f&ts=1600000000000") == true)
     host.answer("/timestamp_to_event", #"{"event_id":"$e50","origin_server_ts":1600000000001}"#)
     host.answer("/context/", Self.context(50, before: [49], after: [51]))
@@ -113,7 +113,7 @@ import Testing
 
   @Test func `a closed timeline is gone and the live one stays`() {
     var host = Self.opened()
-    host.command(.closeTimeline(Self.around))
+    host.command(.timeline(.close(Self.around)))
     #expect(host.client.timeline(Self.around) == nil)
     #expect(host.texts() == ["m60"])
   }
@@ -126,7 +126,7 @@ import Testing
 
   @Test func `a thread begins with its root and pages back to it`() {
     var host = Host.inRoom()
-    host.command(.openTimeline(Self.thread))
+    host.command(.timeline(.open(Self.thread)))
     let request = host.request("/relations/")?.request.target ?? ""
     #expect(request.contains("dir=b") && request.contains("recurse=true") && !request.contains("from="))
     host.answer(
@@ -138,7 +138,7 @@ import Testing
         ], next: "n"))
     #expect(host.texts(Self.thread) == ["b"])
     #expect(host.items(Self.thread)[0].reactions.count == 1)
-    host.command(.paginateBack(Self.thread))
+    host.command(.timeline(.paginateBack(Self.thread)))
     #expect(host.request("/relations/")?.request.target.contains("from=n") == true)
     host.answer("/relations/", Self.relations([RelationTests.threaded("a", in: "$1", "$t1")], next: nil))
     #expect(host.texts(Self.thread) == ["one", "a", "b"])
@@ -147,7 +147,7 @@ import Testing
 
   @Test func `a thread takes its own news only, and own messages on their way to it`() {
     var host = Host.inRoom()
-    host.command(.openTimeline(Self.thread))
+    host.command(.timeline(.open(Self.thread)))
     host.sync(Wire.join([RelationTests.threaded("early", in: "$1", "$t0")]))
     host.answer("/relations/", Self.relations([RelationTests.threaded("a", in: "$1", "$t1")], next: nil))
     host.sync(
@@ -155,18 +155,18 @@ import Testing
         Wire.message("outside", "$2"), RelationTests.threaded("b", in: "$1", "$t2"),
         RelationTests.threaded("elsewhere", in: "$9", "$t9")
       ]))
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     #expect(host.texts(Self.thread) == ["one", "a", "early", "b"])
     #expect(host.texts() == ["one", "outside", "mine sending"])
   }
 
   @Test func `a gap in the room is a gap in the thread, filled from the thread's end`() {
     var host = Host.inRoom()
-    host.command(.openTimeline(Self.thread))
+    host.command(.timeline(.open(Self.thread)))
     host.answer("/relations/", Self.relations([RelationTests.threaded("a", in: "$1", "$t1")], next: nil))
     host.sync(Wire.join([RelationTests.threaded("c", in: "$1", "$t3")], limited: true, token: "t5"))
     #expect(host.texts(Self.thread) == ["one", "a", "[gap]", "c"])
-    host.command(.fillGap(Self.thread, host.items(Self.thread)[2].id))
+    host.command(.timeline(.fillGap(Self.thread, host.items(Self.thread)[2].id)))
     #expect(host.request("/relations/")?.request.target.contains("from=") == false)
     host.answer(
       "/relations/",
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `pinned messages stand in the order of the pins and follow them`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Self.pins(["$1", "$a", "$b"])])
-    host.command(.openTimeline(Self.pinned))
+    host.command(.timeline(.open(Self.pinned)))
     #expect(host.texts(Self.pinned) == ["one"])
     host.answer("/event/%24b", Wire.message("b", "$b"))
     host.answer("/event/%24a", Wire.message("a", "$a"))
@@ -200,44 +200,44 @@ import Testing
 
   @Test func `an event is asked for once, whoever wants it`() {
     var host = Host.inRoom()
-    for id in 5...7 { host.command(.loadEvent(.test, EventID(trusted: "$x")), id: CommandID(id)) }
+    for id in 5...7 { host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))), id: CommandID(id)) }
     #expect(host.waiting.filter { $0.request.target.contains("/event/") }.count == 1)
     let source = Wire.event("org.example.thing", "$x", #"{"odd":[1,2]}"#, extra: #","unknown":true"#)
     host.answer("/event/", source)
     for id in 5...7 { #expect(host.result(CommandID(id)) == source) }
-    host.command(.loadEvent(.test, EventID(trusted: "$x")))
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     #expect(host.result() == source)
     #expect(host.request("/event/") == nil)
   }
 
   @Test func `the source of what the store has costs no request`() {
     var host = Host.inRoom()
-    host.command(.loadEvent(.test, EventID(trusted: "$1")))
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$1"))))
     #expect(host.result() == Wire.message("one", "$1"))
     #expect(host.request("/event/") == nil)
   }
 
   @Test func `a redaction makes the client forget the source`() {
     var host = Host.inRoom()
-    host.command(.loadEvent(.test, EventID(trusted: "$x")))
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.answer("/event/", Wire.message("secret", "$x"))
     host.sync(Wire.join([TimelineTests.redaction(of: "$x", "$r")]))
-    host.command(.loadEvent(.test, EventID(trusted: "$x")))
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     #expect(host.request("/event/") != nil)
   }
 
   @Test func `whoever waits for an event hears when the session ends`() {
     var host = Host.inRoom()
-    host.command(.loadEvent(.test, EventID(trusted: "$x")))
-    host.command(.openTimeline(Self.around), id: 10)
-    host.command(.logOut, id: 11)
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
+    host.command(.timeline(.open(Self.around)), id: 10)
+    host.command(.session(.logOut), id: 11)
     #expect(host.result() == "notSignedIn")
     #expect(host.result(10) == "notSignedIn")
   }
 
   @Test func `an answer that is another event is none`() {
     var host = Host.inRoom()
-    host.command(.loadEvent(.test, EventID(trusted: "$x")))
+    host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.answer("/event/", Wire.message("other", "$y"))
     #expect(host.result() == "badAnswer")
   }
@@ -283,7 +283,7 @@ import Testing
       let events = (page * 10..<page * 10 + 10).reversed().map {
         Wire.message("m\($0)", "$h\($0)", by: users[Int(random.next() % 6)])
       }
-      host.command(.paginateBack(.test))
+      host.command(.timeline(.paginateBack(.test)))
       host.answer("/messages", TimelineTests.page(events, end: page == 0 ? nil : "t\(page)"))
       guard let room = host.client.room(.test) else { return }
       var anew = room.timeline

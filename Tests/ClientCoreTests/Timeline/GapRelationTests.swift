@@ -14,12 +14,12 @@ import Testing
 
   @Test func `votes count that stand in a gap, or came while one rested`() throws {
     var host = Host.inRoom([PollTests.start("$p")])
-    host.command(.pause)
-    host.command(.resume)
+    host.command(.sync(.pause))
+    host.command(.sync(.resume))
     host.sync(Wire.join([PollTests.vote(["a"], "$v1", by: Self.bob)], limited: true, token: "t5"))
     #expect(PollTests.result(host) == "a:1 b:0 of 1")
     let gap = try #require(host.items().last)
-    host.command(.fillGap(.test, gap.id))
+    host.command(.timeline(.fillGap(.test, gap.id)))
     host.answer(
       "/messages", TimelineTests.page([PollTests.vote(["b"], "$v0", by: "@alice:test"), PollTests.start("$p")], end: "t4"))
     #expect(PollTests.result(host) == "a:1 b:1 of 2")
@@ -28,7 +28,7 @@ import Testing
   @Test func `reactions in a gap and on older pages count`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     host.answer(
       "/messages",
       TimelineTests.page(
@@ -39,7 +39,7 @@ import Testing
         ], end: "t1"))
     #expect(host.texts() == ["one", "four", "five"])
     #expect(Self.reactions(host.items()) == ["👍1", "🎉1", ""])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer(
       "/messages",
       TimelineTests.page(
@@ -70,7 +70,7 @@ import Testing
       host.sync(Wire.join([behind, Wire.message("six", "$6")], limited: true, token: "t5", extra: receipt))
       for (number, page) in pages.enumerated() {
         let gap = try #require(host.items().first { if case .gap = $0.content { true } else { false } })
-        host.command(.fillGap(.test, gap.id))
+        host.command(.timeline(.fillGap(.test, gap.id)))
         host.answer("/messages", TimelineTests.page(page, end: "p\(number)"))
       }
       let room = try #require(host.client.room(.test))
@@ -85,7 +85,7 @@ import Testing
     host.sync(
       Wire.join([TimelineTests.reaction("👍", to: "$50", "$r1", by: "@me:test")], limited: true, token: "t5"))
     let key = TimelineKey(.test, .event(EventID(trusted: "$50")))
-    host.command(.openTimeline(key))
+    host.command(.timeline(.open(key)))
     let after = TimelineTests.reaction("👍", to: "$50", "$r2", by: Self.bob)
     host.answer(
       "/context/",

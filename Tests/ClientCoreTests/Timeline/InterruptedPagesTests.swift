@@ -8,7 +8,7 @@ import Testing
   private static func withGap() -> Host {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    host.command(.fillGap(.test, host.items()[1].id))
+    host.command(.timeline(.fillGap(.test, host.items()[1].id)))
     return host
   }
 
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `when the network is back, every page that was lost is asked for at once`() {
     var host = Self.withGap()
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.handle(.networkChanged(isOnline: false))
     host.respond("/messages", .networkError)
     host.respond("/messages", .networkError)
@@ -72,13 +72,13 @@ import Testing
   @Test func `a timeline that was closed meanwhile is left alone`() {
     let key = TimelineKey(.test, .thread(EventID(trusted: "$1")))
     var host = Host.inRoom()
-    host.command(.openTimeline(key))
+    host.command(.timeline(.open(key)))
     host.respond("/relations/", .networkError)
     #expect(host.client.timeline(key)?.loadState == .failed)
     host.wait(1_000)
     #expect(host.request("/relations/") != nil)
     host.respond("/relations/", .networkError)
-    host.command(.closeTimeline(key))
+    host.command(.timeline(.close(key)))
     host.wait(60_000)
     #expect(host.request("/relations/") == nil)
   }

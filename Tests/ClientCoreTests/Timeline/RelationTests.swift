@@ -154,13 +154,13 @@ import Testing
   @Test func `what a reply answers is fetched once, where it is not here`() {
     var host = Host.inRoom([Self.reply("yes", to: "$0", "$1"), Self.reply("no", to: "$0", "$2")])
     #expect(Self.quotes(host) == ["", ""])
-    for item in host.items() { host.command(.loadReply(.test, item.id)) }
+    for item in host.items() { host.command(.timeline(.loadReply(.test, item.id))) }
     #expect(Self.quotes(host) == ["> …", "> …"])
     #expect(host.waiting.filter { $0.request.target.contains("/event/") }.count == 1)
     host.answer("/event/", Wire.message("zero", "$0", by: "@bob:test"))
     #expect(Self.quotes(host) == ["> @bob:test: zero", "> @bob:test: zero"])
     #expect(host.result() == "done")
-    host.command(.loadReply(.test, host.items()[0].id))
+    host.command(.timeline(.loadReply(.test, host.items()[0].id)))
     #expect(host.request("/event/") == nil)
     host.sync(Wire.join([TimelineTests.redaction(of: "$0", "$x")]))
     #expect(Self.quotes(host) == ["> @bob:test: [redacted]", "> @bob:test: [redacted]"])
@@ -168,7 +168,7 @@ import Testing
 
   @Test func `what a reply answers and nobody may see is unavailable`() {
     var host = Host.inRoom([Self.reply("yes", to: "$0", "$1")])
-    host.command(.loadReply(.test, host.items()[0].id))
+    host.command(.timeline(.loadReply(.test, host.items()[0].id)))
     host.answer("/event/", status: 404, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
     #expect(Self.quotes(host) == ["> ?"])
     #expect(host.result().hasPrefix("refused"))
@@ -176,7 +176,7 @@ import Testing
 
   @Test func `a page that brings the event shows it in the replies to it`() {
     var host = Host.inRoom([Self.reply("yes", to: "$0", "$1")])
-    host.command(.paginateBack(.test))
+    host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("zero", "$0")], end: nil))
     #expect(Self.quotes(host) == ["", "> @alice:test: zero"])
   }
@@ -218,7 +218,7 @@ import Testing
     var host = Host.signedIn()
     host.client.showsThreadsInline = true
     host.sync(Wire.join([Wire.message("one", "$1"), Self.threaded("a", in: "$1", "$t1")], state: Wire.members))
-    host.command(.openRoom(.test))
+    host.command(.timeline(.openRoom(.test)))
     #expect(host.texts() == ["one", "a"])
     #expect(host.items()[1].threadRoot?.string == "$1")
   }

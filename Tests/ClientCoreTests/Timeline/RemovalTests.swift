@@ -19,7 +19,7 @@ import Testing
 
   @Test func `what one deletes for oneself goes at once, and stays away on all devices and after a restart`() {
     var host = Host.inRoom(Self.conversation)
-    host.command(.removeForMe(.test, Self.second))
+    host.command(.timeline(.removeForMe(.test, Self.second)))
     #expect(host.texts() == ["one", "three"])
     #expect(host.body("/account_data/martlet.removed")?["events"]?.elements.map { $0.string } == ["$2"])
     host.answer("/account_data/martlet.removed", "{}")
@@ -32,24 +32,24 @@ import Testing
     // A page brings it once more.
     host.sync(Wire.join([Wire.message("four", "$4")]))
     var next = host.restarted()
-    next.command(.openRoom(.test))
+    next.command(.timeline(.openRoom(.test)))
     #expect(next.texts() == ["one", "four"])
   }
 
   @Test func `two that go one after the other are both told of, though no sync came between`() {
     var host = Host.inRoom(Self.conversation)
-    host.command(.removeForMe(.test, Self.second))
+    host.command(.timeline(.removeForMe(.test, Self.second)))
     host.answer("/account_data/martlet.removed", "{}")
     // Asked for before the server knew.
     host.sync(Wire.join([Wire.message("four", "$4")]))
-    host.command(.removeForMe(.test, Self.third))
+    host.command(.timeline(.removeForMe(.test, Self.third)))
     #expect(host.body("/account_data/martlet.removed")?["events"]?.elements.map { $0.string } == ["$2", "$3"])
     #expect(host.texts() == ["one", "four"])
   }
 
   @Test func `what the server refuses to remove comes back`() {
     var host = Host.inRoom(Self.conversation)
-    host.command(.removeForMe(.test, Self.third))
+    host.command(.timeline(.removeForMe(.test, Self.third)))
     #expect(host.client.room(.test)?.preview == nil)
     host.answer("/account_data/martlet.removed", status: 413, #"{"errcode":"M_TOO_LARGE","error":"no"}"#)
     #expect(host.result() != "done")
@@ -62,8 +62,8 @@ import Testing
       "m.room.message", "$6", by: "@bob:test",
       #"{"msgtype":"m.text","body":"No","m.relates_to":{"m.in_reply_to":{"event_id":"$2"}}}"#)
     var host = Host.inRoom(Self.conversation + [reply])
-    host.command(.removeForMe(.test, Self.second))
-    host.command(.loadReply(.test, host.items().last?.id ?? 0))
+    host.command(.timeline(.removeForMe(.test, Self.second)))
+    host.command(.timeline(.loadReply(.test, host.items().last?.id ?? 0)))
     #expect(describe(host.items().last?.quoted) == "> ?")
   }
 
@@ -73,7 +73,7 @@ import Testing
     let content = #"{"events":[\#(endless),7]}"#
     host.sync(Wire.join(extra: #","account_data":{"events":[{"type":"martlet.removed","content":\#(content)}]}"#))
     #expect(host.client.room(.test)?.removedEvents.count == 1_000)
-    host.command(.removeForMe(.test, Self.second))
+    host.command(.timeline(.removeForMe(.test, Self.second)))
     #expect(host.body("/account_data/martlet.removed")?["events"].map { Array($0.elements).count } == 1_000)
     #expect(host.texts() == ["one", "three"])
   }

@@ -72,7 +72,7 @@ import Testing
   @Test func `gaps, echoes and failures`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
-    host.command(.send(.test, .text("mine")))
+    host.command(.sending(.send(.test, .text("mine"))))
     host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
     Snapshot.compare(host.texts().joined(separator: "\n") + "\n", "delivery")
     Snapshot.compare(Snapshot.text(host.items().filter { $0.eventID == nil && $0.transactionID == nil }), "gap")

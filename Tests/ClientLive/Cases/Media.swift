@@ -81,7 +81,7 @@ extension LiveCase {
       let attachment = Attachment(
         fileName: "face.png", blob: BlobHandle(ByteString(path)), mimeType: "image/png",
         sizeBytes: Int64(Picture.png.count), width: 1, height: 1)
-      try await alice.client.perform(.openRoom(alice.id))
+      try await alice.client.perform(.timeline(.openRoom(alice.id)))
       try await alice.send(.attachment(kind: .image, attachment))
       let item = try await bob.item("the picture") { item in
         if case .message(let message) = item.content { message.kind == .image } else { false }

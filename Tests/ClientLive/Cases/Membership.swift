@@ -9,7 +9,7 @@ extension LiveCase {
       let localpart = stage.fresh("open")
       let room = try await alice.make(NewRoom(preset: .publicChat, aliasLocalpart: ByteString(localpart)))
       let alias = "#\(localpart):\(try await alice.ownID.serverName)"
-      try expect(try await bob.perform(.join(ByteString(alias))), is: room.id)
+      try expect(try await bob.perform(.rooms(.join(ByteString(alias)))), is: room.id)
       try await room.until("two members") { $0.joinedMemberCount == 2 }
     },
     LiveCase("R2 a room that is left is out of the list, and a forgotten one is unknown") { stage in
@@ -32,9 +32,9 @@ extension LiveCase {
       let bob = try await stage.user("bob")
       let server = try await bob.ownID.serverName
       try await expectRefusal("M_NOT_FOUND") {
-        try await bob.perform(.join(ByteString("#\(stage.fresh("none")):\(server)")))
+        try await bob.perform(.rooms(.join(ByteString("#\(stage.fresh("none")):\(server)"))))
       }
-      do { try await bob.perform(.join("no address")) } catch ClientError.invalidRoomAddress { return }
+      do { try await bob.perform(.rooms(.join("no address"))) } catch ClientError.invalidRoomAddress { return }
       throw Failure("it was asked for")
     },
     LiveCase("R3 who is invited sees the room's name and who asked") { stage in

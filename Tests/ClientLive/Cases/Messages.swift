@@ -25,7 +25,7 @@ extension LiveCase {
     LiveCase("T2 a message is one item with one identity, from the echo to the event") { stage in
       let alice = try await stage.user("alice")
       let room = try await alice.make(NewRoom())
-      try await alice.perform(.openRoom(room.id))
+      try await alice.perform(.timeline(.openRoom(room.id)))
       let changes = await alice.changes()
       try await room.send("Echo")
       var identities: Set<ItemID> = []
@@ -66,7 +66,7 @@ extension LiveCase {
       try expect(code == "M_FORBIDDEN" || code == "M_UNKNOWN", "the code is \(code)")
       _ = try await alice.item(saying: "The next one")
       let later = await bob.client.changes()
-      try await bob.client.perform(.cancelSend(id))
+      try await bob.client.perform(.sending(.cancel(bob.id, .sending(id))))
       for await case .sending(bob.id, id, .cancelled) in later { return }
     },
     LiveCase("T3 a message that is too large for an event is refused before it is sent") { stage in
@@ -93,7 +93,7 @@ extension LiveCase {
       let event = try await alice.say("Regretted")
       _ = try await bob.item(saying: "Regretted")
       let own = try await alice.item(saying: "Regretted")
-      try await alice.client.perform(.redact(alice.id, own.id, reason: "A mistake"))
+      try await alice.client.perform(.sending(.redact(alice.id, .item(own.id), reason: "A mistake")))
       for room in [alice, bob] {
         _ = try await room.item("it is redacted") { item in
           if case .redacted = item.content { item.eventID == event } else { false }
@@ -106,16 +106,16 @@ extension LiveCase {
       try await alice.say("Standing")
       let item = try await bob.item(saying: "Standing")
       try await expectRefusal("M_FORBIDDEN") {
-        try await bob.client.perform(.redact(bob.id, item.id, reason: nil))
+        try await bob.client.perform(.sending(.redact(bob.id, .item(item.id), reason: nil)))
       }
     },
     LiveCase("T20 typing is seen by the others, and ends with the message") { stage in
       let (alice, bob) = try await stage.pair()
       let user = try await alice.client.ownID
-      try await bob.client.perform(.openRoom(bob.id))
-      try await alice.client.perform(.setDraft(alice.id, "Hel"))
+      try await bob.client.perform(.timeline(.openRoom(bob.id)))
+      try await alice.client.perform(.sending(.setDraft(alice.id, Draft("Hel"))))
       try await bob.until("she is typing") { $0.typing == [user] }
-      try await alice.client.perform(.setDraft(alice.id, ""))
+      try await alice.client.perform(.sending(.setDraft(alice.id, Draft(""))))
       try await bob.until("nobody is typing") { $0.typing.isEmpty }
       try expect(await alice.state?.typing.isEmpty == true, "one does not see oneself typing")
     }

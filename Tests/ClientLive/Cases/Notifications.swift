@@ -159,7 +159,7 @@ extension LiveCase {
       }
       try await bob.setNotificationMode(nil)
       let item = try await alice.item(saying: "Hello there")
-      try await alice.client.perform(.redact(alice.id, item.id, reason: nil))
+      try await alice.client.perform(.sending(.redact(alice.id, .item(item.id), reason: nil)))
       _ = try await bob.item("it is gone") { if case .redacted = $0.content { true } else { false } }
       guard case .redacted = try await bob.client.notification(for: event, in: bob.id) else {
         throw Failure("it is told although it is gone")
@@ -200,7 +200,7 @@ extension LiveCase {
       try await bob.until("three unread") { $0.notificationCount == 3 }
       try expect(await alice.state?.notificationCount, is: 0)
       let last = try await bob.item(saying: "Message 3")
-      try await bob.client.perform(.viewed(bob.id, upTo: last.id))
+      try await bob.client.perform(.reading(.viewed(bob.id, upTo: last.id)))
       try await bob.until("none unread") { $0.notificationCount == 0 }
       let other = try await stage.device(of: bob.client).room(bob.id)
       try await other.until("none unread on a new device") { $0.notificationCount == 0 }

@@ -80,7 +80,7 @@ extension LiveCase {
     LiveCase("U3 who wants to know who is there is told so, and loses nothing by it") { stage in
       let (alice, bob) = try await stage.pair(.automatic)
       try await alice.say("Before")
-      try await bob.client.perform(.openRoom(bob.id))
+      try await bob.client.perform(.timeline(.openRoom(bob.id)))
       let presences = await bob.client.presences(of: [try await alice.client.ownID])
       try await alice.client.setPresence(.unavailable, message: "At tea")
       for await (_, presence) in presences where presence.message == "At tea" { break }

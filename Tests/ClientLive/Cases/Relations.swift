@@ -9,7 +9,7 @@ extension LiveCase {
       _ = try await bob.item(saying: "one")
       try await alice.edit(.event(event), "two")
       try expect(try await bob.item(saying: "two").isEdited, "it is edited")
-      try await alice.client.perform(.edit(alice.id, .event(event), .markdown("**three**")))
+      try await alice.client.perform(.sending(.edit(alice.id, .event(event), .markdown("**three**"))))
       let item = try await bob.item(saying: "**three**")
       try expect(item.eventID, is: event)
       guard case .message(let message) = item.content else { throw Failure("\(item.content)") }
@@ -96,14 +96,15 @@ extension LiveCase {
     LiveCase("T12 a position that is shared is seen, moves, and ends") { stage in
       let (alice, bob) = try await stage.pair()
       let room = alice.id
-      try await alice.client.perform(.setBeacon(room, BeaconInfo(description: "Walk", timeoutMilliseconds: 600_000)))
+      try await alice.client.perform(.sending(.setBeacon(room, BeaconInfo(description: "Walk", timeoutMilliseconds: 600_000))))
       let share = try await bob.item("the share") { $0.liveLocation?.isLive ?? false }
       let event = try unwrap(share.eventID, "event ID")
       for uri in ["geo:51.5,-0.1", "geo:51.6,-0.2"] {
-        try await alice.client.perform(.sendBeacon(room, info: .event(event), geoURI: ByteString(uri), description: nil))
+        try await alice.client.perform(
+          .sending(.sendBeacon(room, info: .event(event), geoURI: ByteString(uri), description: nil)))
         _ = try await bob.item("the position \(uri)") { $0.liveLocation?.position?.uri.text.string == uri }
       }
-      try await alice.client.perform(.setBeacon(room, BeaconInfo(timeoutMilliseconds: 600_000, isLive: false)))
+      try await alice.client.perform(.sending(.setBeacon(room, BeaconInfo(timeoutMilliseconds: 600_000, isLive: false))))
       _ = try await bob.item("its end") { $0.eventID == event && $0.liveLocation?.isLive == false }
     }
   ]

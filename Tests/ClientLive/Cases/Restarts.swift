@@ -94,7 +94,7 @@ extension MatrixRoom {
         if case .gap = item.content { true } else { false }
       }
       guard let gap else { return }
-      try await client.perform(.fillGap(.live(id), gap.id))
+      try await client.perform(.timeline(.fillGap(.live(id), gap.id)))
     }
     throw Failure("there is still a gap")
   }

@@ -55,7 +55,7 @@ extension LiveCase {
       let (alice, bob) = try await stage.pair()
       let event = try await alice.say("furst")
       try await bob.until("the message") { $0.preview?.content?.body == "furst" }
-      try await alice.client.perform(.edit(alice.id, .event(event), FormattedText("first")))
+      try await alice.client.perform(.sending(.edit(alice.id, .event(event), FormattedText("first"))))
       let room = try await bob.until("the edit") { $0.preview?.content?.body == "first" }
       try expect(room.preview?.eventID, is: event)
     },
@@ -89,7 +89,7 @@ extension LiveCase {
       try await room.markUnread()
       try await other.until("the mark") { $0.isMarkedUnread && $0.isUnread }
       let item = try await other.item(saying: "later")
-      try await other.client.perform(.viewed(other.id, upTo: item.id))
+      try await other.client.perform(.reading(.viewed(other.id, upTo: item.id)))
       try await room.until("no mark") { !$0.isMarkedUnread }
     },
     LiveCase("R18 the rooms visited last follow the account") { stage in
@@ -108,15 +108,15 @@ extension LiveCase {
       try await alice.setDirect(with: user)
       try await other.until("it is direct") { $0.directUserID == user }
       try await alice.until("it is direct") { $0.directUserID == user }
-      try expect(try await alice.client.perform(.openDirectChat(with: user.text)), is: alice.id)
+      try expect(try await alice.client.perform(.rooms(.openDirectChat(with: user.text))), is: alice.id)
       try await other.setDirect(with: nil)
       try await alice.until("it is not direct") { !$0.isDirect }
     },
     LiveCase("R11 a direct chat that is asked for twice at once is one room") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob").ownID
-      async let first = alice.perform(.openDirectChat(with: bob.text))
-      async let second = alice.perform(.openDirectChat(with: bob.text))
+      async let first = alice.perform(.rooms(.openDirectChat(with: bob.text)))
+      async let second = alice.perform(.rooms(.openDirectChat(with: bob.text)))
       let rooms = try await (first, second)
       try expect(rooms.0, is: rooms.1)
     },

@@ -66,15 +66,15 @@ extension LiveCase {
     LiveCase("R11 the direct chat with somebody is made once") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob").ownID
-      let first = try unwrap(try await alice.perform(.openDirectChat(with: bob.text)), "room")
+      let first = try unwrap(try await alice.perform(.rooms(.openDirectChat(with: bob.text))), "room")
       _ = try await alice.until("it is direct") { client in client.state(of: first)?.directUserID == bob ? true : nil }
-      let second = try await alice.perform(.openDirectChat(with: bob.text))
+      let second = try await alice.perform(.rooms(.openDirectChat(with: bob.text)))
       try expect(second, is: first)
     },
     LiveCase("R11 whoever is invited to a direct chat sees it as one") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
-      let id = try unwrap(try await alice.perform(.openDirectChat(with: try await bob.ownID.text)), "room")
+      let id = try unwrap(try await alice.perform(.rooms(.openDirectChat(with: try await bob.ownID.text))), "room")
       let room = bob.room(id)
       try await room.until("the invitation") { $0.membership == .invite }
       try await room.join()

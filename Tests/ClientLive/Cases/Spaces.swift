@@ -47,7 +47,7 @@ extension LiveCase {
       try await joined.markUnread()
       try expect(await joined.client.spaces.counts(of: id).unreadRooms, is: 1)
       let item = try await joined.item(saying: "two")
-      try await joined.client.perform(.viewed(joined.id, upTo: item.id))
+      try await joined.client.perform(.reading(.viewed(joined.id, upTo: item.id)))
       _ = try await joined.client.until("nothing unread") { $0.spaces.counts(of: id).unreadRooms == 0 ? true : nil }
     },
     LiveCase("P2 a child is suggested, ordered and taken out") { stage in

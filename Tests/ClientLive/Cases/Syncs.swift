@@ -100,12 +100,12 @@ extension LiveCase {
   private static let ofSliding = [
     LiveCase("S2 the first 20 rooms are shown before the rest loads", needs: .slidingSync) { stage in
       let alice = try await stage.user("alice", syncMode: .sliding)
-      for number in 1...24 { try await alice.perform(.createRoom(NewRoom(name: ByteString("Room \(number)")))) }
+      for number in 1...24 { try await alice.perform(.rooms(.create(NewRoom(name: ByteString("Room \(number)"))))) }
       let session = try await stage.device(of: alice).session
       let other = try await MatrixClient(homeserver: stage.homeserver, syncMode: .sliding)
       await stage.keep(other)
       let states = await other.connectionStates()
-      try await other.perform(.restore(try unwrap(session, "session")))
+      try await other.perform(.session(.restore(try unwrap(session, "session"))))
       var early: [ByteString] = []
       var fractions: [Double] = []
       for await state in states {

@@ -64,7 +64,7 @@ extension LiveCase {
       let event = try await alice.say("Read me")
       let item = try await bob.item(saying: "Read me")
       let other = try await stage.device(of: bob.client).room(bob.id)
-      try await bob.client.perform(.viewed(bob.id, upTo: item.id))
+      try await bob.client.perform(.reading(.viewed(bob.id, upTo: item.id)))
       try await bob.until("it is read") { $0.fullyRead == event }
       try await other.until("it is read on the other device") { $0.fullyRead == event }
       try expect(try await other.accountData("m.fully_read")["event_id"]?.string, is: event.string)
@@ -76,7 +76,7 @@ extension MatrixRoom {
   func readToTheStart() async throws {
     for _ in 0..<100 {
       if await state?.timeline.backState == .atStart { return }
-      try await client.perform(.paginateBack(.live(id)))
+      try await client.perform(.timeline(.paginateBack(.live(id))))
       try await until("the page") { $0.timeline.backState != .loading }
     }
     throw Failure("the start did not come")

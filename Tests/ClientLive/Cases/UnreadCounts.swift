@@ -18,11 +18,11 @@ extension LiveCase {
         try await alice.send(.message, Array(mention.utf8)).sent()
         for room in [bob, other] { try await room.until("a mention") { $0.notificationCount == 4 && $0.highlightCount == 1 } }
         let third = try await bob.item(saying: "Message 3")
-        try await bob.client.perform(.viewed(bob.id, upTo: third.id))
+        try await bob.client.perform(.reading(.viewed(bob.id, upTo: third.id)))
         for room in [bob, other] { try await room.until("one is left") { $0.notificationCount == 1 && $0.highlightCount == 1 } }
         try await bob.say("An answer")
         // Synapse does not take it for a receipt, which it is (Spec: "Receiving notifications").
-        try await bob.client.perform(.viewed(bob.id, upTo: try await bob.item(saying: "An answer").id))
+        try await bob.client.perform(.reading(.viewed(bob.id, upTo: try await bob.item(saying: "An answer").id)))
         for room in [bob, other] {
           try await room.until("none is left") { $0.notificationCount == 0 && $0.highlightCount == 0 }
         }
@@ -40,7 +40,7 @@ extension LiveCase {
         let root = try await alice.sendEncrypted()
         let reply = try await alice.sendEncrypted(#","m.relates_to":{"rel_type":"m.thread","event_id":"\#(root)"}"#)
         for room in [bob, other] {
-          try await room.client.perform(.openRoom(room.id))
+          try await room.client.perform(.timeline(.openRoom(room.id)))
           try await room.until("the last one") { $0.timeline.item(at: reply) != nil }
           try await room.until("three unread, one of them in a thread") { state in
             state.notificationCount == 3 && state.highlightCount == 0 && state.unreadCounts.threads[root]?.notifications == 1
@@ -48,7 +48,7 @@ extension LiveCase {
         }
         _ = try await bob.item("the second one") { $0.eventID == root }
         let last = try unwrap(await bob.state?.timeline.items.last { $0.eventID != nil }, "last item")
-        try await bob.client.perform(.viewed(bob.id, upTo: last.id))
+        try await bob.client.perform(.reading(.viewed(bob.id, upTo: last.id)))
         try await bob.until("none unread in the room") { $0.unreadCounts.main.notifications == 0 }
         try await other.until("none unread in the room") { $0.unreadCounts.main.notifications == 0 }
         try await alice.sendEncrypted()

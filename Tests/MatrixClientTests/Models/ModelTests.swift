@@ -169,7 +169,7 @@ import Testing
     let server = FixtureServer(answer: script.answer)
     defer { server.stop() }
     let client = try await Self.start(script, server)
-    try await client.perform(.openRoom(Self.tea))
+    try await client.perform(.timeline(.openRoom(Self.tea)))
     let model = ClientModel(client)
     var timeline: TimelineModel? = model.timeline(.live(Self.tea))
     await Self.until { [timeline] in timeline?.loadState == .loaded }
@@ -248,6 +248,6 @@ import Testing
 
 extension MatrixClient {
   fileprivate func change(draftOf room: RoomID, times: Int) {
-    for number in 1...times { handle(.command(.setDraft(room, ByteString("\(number)")), id: 0)) }
+    for number in 1...times { handle(.command(.sending(.setDraft(room, Draft(ByteString("\(number)")))), id: 0)) }
   }
 }

@@ -136,9 +136,9 @@ import Testing
     let list = model.roomList
     await ModelTests.until { list.isLoaded }
     #expect(list.roomIDs.isEmpty)
-    try await client.perform(.logIn(user: "me", password: "x"))
+    try await client.perform(.session(.logIn(user: "me", password: "x")))
     await ModelTests.until { Self.shown(list) == ["rooms: Tea"] }
-    try await client.perform(.logOut)
+    try await client.perform(.session(.logOut))
     await ModelTests.until { list.roomIDs.isEmpty }
     await client.stop()
   }

@@ -7,7 +7,7 @@ struct Consumer {
     guard let homeserver = CommandLine.arguments.dropFirst().first else { return print("usage: Consumer HOMESERVER") }
     let name = "consumer" + String(UInt64.random(in: 0 ... .max), radix: 36)
     let client = try await MatrixClient.register(at: homeserver, username: name, password: "correct horse battery")
-    guard let id = try await client.perform(.createRoom(NewRoom(name: "Consumer"))) else { return }
+    guard let id = try await client.perform(.rooms(.create(NewRoom(name: "Consumer")))) else { return }
     let room: MatrixRoom = client.room(id)
     let changes = await client.changes()
     if await room.state == nil {

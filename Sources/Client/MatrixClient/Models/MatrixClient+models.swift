@@ -32,7 +32,7 @@ extension MatrixClient {
       id = lastRoomList
       mails[feed]?.watch(id, as: key)
     }
-    handle(.command(.openRoomList(id, query), id: 0))
+    handle(.command(.roomList(.open(id, query)), id: 0))
   }
 
   func grow(_ section: RoomListSection, ofList key: Int, for feed: Int) {
@@ -51,7 +51,7 @@ extension MatrixClient {
   func watch(_ key: TimelineKey, for id: Int) {
     if watchedTimelines[key] == nil {
       watchedTimelines[key] = (count: 0, wasOpen: core.isOpen(key))
-      handle(.command(key.focus == .live ? .openRoom(key.room) : .openTimeline(key), id: 0))
+      handle(.command(.timeline(key.focus == .live ? .openRoom(key.room) : .open(key)), id: 0))
     }
     watchedTimelines[key]?.count += 1
     mails[id]?.watch(key, core.timeline(key)?.items ?? [])
@@ -64,6 +64,6 @@ extension MatrixClient {
     watchedTimelines[key] = nil
     for id in mails.keys { mails[id]?.unwatch(key) }
     guard !watched.wasOpen else { return }
-    handle(.command(key.focus == .live ? .closeRoom(key.room) : .closeTimeline(key), id: 0))
+    handle(.command(.timeline(key.focus == .live ? .closeRoom(key.room) : .close(key)), id: 0))
   }
 }

@@ -79,7 +79,7 @@ public import Observation
 
   /// What stands in the composer; also drives the typing notification.
   public func setDraft(_ text: String) async throws(ClientError) {
-    try await feed.client.perform(.setDraft(id, ByteString(text)))
+    try await feed.client.setDraft(ByteString(text), in: id)
   }
 
   // MARK: News

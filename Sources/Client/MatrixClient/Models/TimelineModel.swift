@@ -62,12 +62,12 @@ public import Observation
   /// Newer events behind; ends when they are there. Nothing happens where it is live.
   public func loadLater() async throws(ClientError) { try await feed.client.paginateForward(id) }
   /// The gap is on the screen.
-  public func fillGap(_ item: ItemID) async throws(ClientError) { try await perform(.fillGap(id, item)) }
+  public func fillGap(_ item: ItemID) async throws(ClientError) { try await perform(.timeline(.fillGap(id, item))) }
   /// What the item answers, for `TimelineItem.quoted`.
-  public func loadReply(_ item: ItemID) async throws(ClientError) { try await perform(.loadReply(id, item)) }
+  public func loadReply(_ item: ItemID) async throws(ClientError) { try await perform(.timeline(.loadReply(id, item))) }
 
   /// The last item that is fully on the screen: it counts as read once the window has the focus.
-  public func viewed(upTo item: ItemID) async throws(ClientError) { try await perform(.viewed(id.room, upTo: item)) }
+  public func viewed(upTo item: ItemID) async throws(ClientError) { try await perform(.reading(.viewed(id.room, upTo: item))) }
 
   // MARK: Writing
 
@@ -79,16 +79,16 @@ public import Observation
     if case .thread(let root) = id.focus, message.threadRoot == nil {
       message = message.inThread(.event(root), latest: items.last { $0.eventID != nil }?.eventID)
     }
-    try await perform(.send(id.room, message))
+    try await perform(.sending(.send(id.room, message)))
   }
 
   public func edit(_ item: ItemID, _ text: String) async throws(ClientError) {
-    try await perform(.edit(id.room, .item(item), FormattedText(ByteString(text))))
+    try await perform(.sending(.edit(id.room, .item(item), FormattedText(ByteString(text)))))
   }
 
   /// Reacts, or takes the own reaction back.
   public func toggleReaction(_ key: String, to item: ItemID) async throws(ClientError) {
-    try await perform(.toggleReaction(id.room, .item(item), key: ByteString(key)))
+    try await perform(.sending(.toggleReaction(id.room, .item(item), key: ByteString(key))))
   }
 
   /// For rooms where everybody has one reaction to a message: the own one is this, whatever it was; nil takes it back. Nothing happens where it is so
@@ -98,13 +98,13 @@ public import Observation
   }
 
   public func redact(_ item: ItemID, reason: String? = nil) async throws(ClientError) {
-    try await perform(.redact(id.room, item, reason: reason.map { ByteString($0) }))
+    try await perform(.sending(.redact(id.room, .item(item), reason: reason.map { ByteString($0) })))
   }
 
   /// A failed message once more.
-  public func retry(_ item: ItemID) async throws(ClientError) { try await perform(.retry(id.room, item)) }
+  public func retry(_ item: ItemID) async throws(ClientError) { try await perform(.sending(.retry(id.room, .item(item)))) }
   /// Takes back what is not sent yet.
-  public func cancel(_ item: ItemID) async throws(ClientError) { try await perform(.cancel(id.room, item)) }
+  public func cancel(_ item: ItemID) async throws(ClientError) { try await perform(.sending(.cancel(id.room, .item(item)))) }
 
   private func perform(_ command: Command) async throws(ClientError) { try await feed.client.perform(command) }
 

@@ -29,7 +29,7 @@ extension MatrixClient {
 
   /// Ends when the server has it.
   public func changeNotifications(_ change: NotificationChange) async throws(ClientError) {
-    try await perform(.changeNotifications(change))
+    try await perform(.account(.changeNotifications(change)))
   }
 
   /// - Parameter mode: `mute` is as good as `mentionsAndKeywords`.

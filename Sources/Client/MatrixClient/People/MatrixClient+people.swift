@@ -13,7 +13,7 @@ extension MatrixClient {
   public func unignore(_ user: UserID) async throws(ClientError) { try await setIgnored(user, false) }
 
   private func setIgnored(_ user: UserID, _ isIgnored: Bool) async throws(ClientError) {
-    try await perform(.setIgnored(user, isIgnored))
+    try await perform(.people(.setIgnored(user, isIgnored)))
     let isDone = await wait(atMost: Self.arrivalSeconds) { client in
       client.ignoredUsers.contains(user) == isIgnored || client.sessionState != .signedIn
     }
@@ -32,7 +32,7 @@ extension MatrixClient {
   /// Tells others whether one is there, now and with every sync.
   /// - Parameter message: of the status; nil for none.
   public func setPresence(_ presence: Presence, message: String? = nil) async throws(ClientError) {
-    try await perform(.setPresence(presence, message: message.map { ByteString($0) }))
+    try await perform(.people(.setPresence(presence, message: message.map { ByteString($0) })))
   }
 
   public func presence(of user: UserID) async throws(ClientError) -> PresenceStatus {
@@ -54,11 +54,15 @@ extension MatrixClient {
   // MARK: Receipts
 
   /// Whether senders are told what has reached this device, on servers that pass it on (`martlet.delivered`); off at the start.
-  public func setDeliveryReceipts(_ isOn: Bool) async throws(ClientError) { try await perform(.setDeliveryReceipts(isOn)) }
+  public func setDeliveryReceipts(_ isOn: Bool) async throws(ClientError) {
+    try await perform(.reading(.setDeliveryReceipts(isOn)))
+  }
 
   /// Whether others see how far one reads; on at the start.
-  public func setPublicReceipts(_ isOn: Bool) async throws(ClientError) { try await perform(.setPublicReceipts(isOn)) }
+  public func setPublicReceipts(_ isOn: Bool) async throws(ClientError) {
+    try await perform(.reading(.setPublicReceipts(isOn)))
+  }
 
   /// Whether others see that one is writing; on at the start.
-  public func setTypingNotices(_ isOn: Bool) async throws(ClientError) { try await perform(.setTypingNotices(isOn)) }
+  public func setTypingNotices(_ isOn: Bool) async throws(ClientError) { try await perform(.sending(.setTypingNotices(isOn))) }
 }

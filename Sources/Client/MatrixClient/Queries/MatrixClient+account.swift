@@ -74,7 +74,7 @@ extension MatrixClient {
 
   /// - Parameter content: a JSON object.
   public func setAccountData(_ type: EventType, _ content: [UInt8]) async throws(ClientError) {
-    try await perform(.setAccountData(type, content: content))
+    try await perform(.account(.setAccountData(type, content: content)))
   }
 
   /// The ID of a filter that is now on the server.

@@ -38,12 +38,12 @@ extension MatrixClient {
   }
 
   public func setDisplayName(_ name: String) async throws(ClientError) {
-    try await perform(.setDisplayName(ByteString(name)))
+    try await perform(.account(.setDisplayName(ByteString(name))))
   }
 
   /// - Parameter path: of a picture.
   public func setAvatar(path: String, mimeType: String) async throws(ClientError) {
-    try await perform(.setAvatar(BlobHandle(ByteString(path)), mimeType: ByteString(mimeType)))
+    try await perform(.account(.setAvatar(BlobHandle(ByteString(path)), mimeType: ByteString(mimeType))))
   }
 
   public func searchUsers(_ term: String, limit: Int? = nil) async throws(ClientError) -> UserSearch {

@@ -17,11 +17,11 @@ extension MatrixRoom {
   /// - Parameter name: at most 255 bytes; `u.NAME` for tags of one's own.
   /// - Throws: `invalidContent` for a name that no tag can have.
   public func setTag(_ name: ByteString, order: Double? = nil) async throws(ClientError) {
-    try await client.perform(.setTag(id, RoomTag(name, order: order)))
+    try await client.perform(.rooms(.setTag(id, RoomTag(name, order: order))))
   }
 
   /// Nothing happens where the room does not have it.
-  public func removeTag(_ name: ByteString) async throws(ClientError) { try await client.perform(.removeTag(id, name)) }
+  public func removeTag(_ name: ByteString) async throws(ClientError) { try await client.perform(.rooms(.removeTag(id, name))) }
 
   /// Puts the tag on the room and makes it the one at that index of those that have it, by giving as few of them another order as it takes.
   public func setTag(_ name: ByteString, at index: Int) async throws(ClientError) {
@@ -32,17 +32,21 @@ extension MatrixRoom {
 
   /// Marks the room as unread, to be looked at later, or takes that back. Reading it does so as well. Shows at once.
   public func markUnread(_ isUnread: Bool = true) async throws(ClientError) {
-    try await client.perform(.markUnread(id, isUnread))
+    try await client.perform(.reading(.markUnread(id, isUnread)))
   }
 
   /// Removes a message from the timelines of this account, on all its devices; for others it stays. Shows at once.
-  public func removeForMe(_ event: EventID) async throws(ClientError) { try await client.perform(.removeForMe(id, event)) }
+  public func removeForMe(_ event: EventID) async throws(ClientError) {
+    try await client.perform(.timeline(.removeForMe(id, event)))
+  }
 
   /// Somebody has gone to the room: it is the first of `MatrixClient.breadcrumbs`.
-  public func visit() async throws(ClientError) { try await client.perform(.visitRoom(id)) }
+  public func visit() async throws(ClientError) { try await client.perform(.rooms(.visit(id))) }
 
   /// Makes the room the direct chat with that user; nil for one with nobody.
-  public func setDirect(with user: UserID?) async throws(ClientError) { try await client.perform(.setDirect(id, with: user)) }
+  public func setDirect(with user: UserID?) async throws(ClientError) {
+    try await client.perform(.rooms(.setDirect(id, with: user)))
+  }
 
   /// Out of the lists until somebody else says something, for servers with `MatrixClient.canHideRooms()`.
   public func hide() async throws(ClientError) { try await client.perform(.hide(id)) }

@@ -16,7 +16,7 @@ extension MatrixClient {
   /// Makes a space, and ends when a sync has brought it.
   /// - Parameter space: as `NewRoom.space` makes it.
   public func createSpace(_ space: NewRoom) async throws(ClientError) -> MatrixRoom {
-    guard let id = try await perform(.createRoom(space)) else { throw .badAnswer }
+    guard let id = try await perform(.rooms(.create(space))) else { throw .badAnswer }
     await wait { $0.room(id)?.isSpace ?? false || $0.sessionState != .signedIn }
     return room(id)
   }
@@ -34,7 +34,7 @@ extension MatrixRoom {
     try await setChild(room, SpaceChildChange(order: order, isSuggested: isSuggested))
     guard setsParent else { return }
     do throws(ClientError) {
-      try await client.perform(.setSpaceParent(room, of: id, isCanonical: true))
+      try await client.perform(.spaces(.setParent(room, of: id, isCanonical: true)))
     } catch {
       switch error {
       case .notAllowed, .unknownRoom, .refused(403, _, _, _): return
@@ -45,12 +45,12 @@ extension MatrixRoom {
 
   /// Changes how a room stands in this space; what the change does not name stays as it is.
   public func setChild(_ room: RoomID, _ change: SpaceChildChange) async throws(ClientError) {
-    try await client.perform(.setSpaceChild(room, in: id, change))
+    try await client.perform(.spaces(.setChild(room, in: id, change)))
   }
 
   /// Takes a room out of this space.
   public func removeChild(_ room: RoomID) async throws(ClientError) {
-    try await client.perform(.removeSpaceChild(room, from: id))
+    try await client.perform(.spaces(.removeChild(room, from: id)))
   }
 
   /// Makes a room the one at that index of this space's children, by giving as few of them another order as it takes.
@@ -69,7 +69,7 @@ extension MatrixRoom {
       do throws(ClientError) {
         try await parent.addChild(successor, order: place.order, isSuggested: place.isSuggested, setsParent: isMain)
         try await parent.removeChild(id)
-        if isMain { try await client.perform(.removeSpaceParent(id, of: space)) }
+        if isMain { try await client.perform(.spaces(.removeParent(id, of: space))) }
       } catch { continue }
     }
   }

@@ -50,14 +50,14 @@ extension MatrixClient {
   /// Opens a list of the account's rooms. Several may be open at once.
   public func roomList(_ query: RoomListQuery = RoomListQuery()) -> MatrixRoomList {
     lastRoomList += 1
-    handle(.command(.openRoomList(lastRoomList, query), id: 0))
+    handle(.command(.roomList(.open(lastRoomList, query)), id: 0))
     return MatrixRoomList(client: self, query: query, id: lastRoomList)
   }
 
-  func closeRoomList(_ id: RoomListID) { handle(.command(.closeRoomList(id), id: 0)) }
+  func closeRoomList(_ id: RoomListID) { handle(.command(.roomList(.close(id)), id: 0)) }
 
   func growRoomList(_ id: RoomListID, _ section: RoomListSection) {
-    handle(.command(.growRoomList(id, section), id: 0))
+    handle(.command(.roomList(.grow(id, section)), id: 0))
   }
 
   func changes(of list: RoomListID) -> AsyncStream<[RoomListChange]> {

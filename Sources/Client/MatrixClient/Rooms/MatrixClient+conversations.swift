@@ -39,7 +39,7 @@ extension MatrixClient {
     let rooms = core.roomIDs
     var errors: [RoomID: ClientError] = [:]
     for (done, id) in rooms.enumerated() {
-      do throws(ClientError) { try await perform(.leave(id)) } catch {
+      do throws(ClientError) { try await perform(.rooms(.leave(id))) } catch {
         if case .cancelled = error { throw error }
         errors[id] = error
       }

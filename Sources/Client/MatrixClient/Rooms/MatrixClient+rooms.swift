@@ -12,13 +12,13 @@ extension MatrixClient {
 
   /// - Throws: `network` without a connection: nothing was made then.
   public func createRoom(_ room: NewRoom = NewRoom()) async throws(ClientError) -> MatrixRoom {
-    try await arrival(of: try await perform(.createRoom(room)))
+    try await arrival(of: try await perform(.rooms(.create(room))))
   }
 
   /// The room of the direct chat with somebody; it is made where there is none, and the same pair always gets the same one.
   /// - Throws: `invalidUserID`, `ownUserID`; `network` without a connection where there is none yet.
   public func directChat(with user: UserID) async throws(ClientError) -> MatrixRoom {
-    try await arrival(of: try await perform(.openDirectChat(with: user.text)))
+    try await arrival(of: try await perform(.rooms(.openDirectChat(with: user.text))))
   }
 
   /// The private room of just these people and oneself, in or invited, the one with the latest message of several; made where there is
@@ -41,7 +41,7 @@ extension MatrixClient {
     _ address: String, via servers: [ServerName] = [], reason: String? = nil
   ) async throws(ClientError) -> MatrixRoom {
     try await arrival(
-      of: try await perform(.join(ByteString(address), via: servers, reason: reason.map { ByteString($0) })))
+      of: try await perform(.rooms(.join(ByteString(address), via: servers, reason: reason.map { ByteString($0) }))))
   }
 
   /// Asks to be let in.

@@ -10,10 +10,10 @@ extension MatrixRoom {
   }
 
   /// Also declines an invitation and withdraws a knock.
-  public func leave() async throws(ClientError) { try await client.perform(.leave(id)) }
+  public func leave() async throws(ClientError) { try await client.perform(.rooms(.leave(id))) }
 
   /// Once one has left it.
-  public func forget() async throws(ClientError) { try await client.perform(.forget(id)) }
+  public func forget() async throws(ClientError) { try await client.perform(.rooms(.forget(id))) }
 
   /// Back into a room that one has left oneself: by joining it or, where that is not allowed and server and room let one, without an
   /// invitation (`martlet.rejoin`).
@@ -76,14 +76,14 @@ extension MatrixRoom {
 
   /// Also withdraws an invitation and declines a knock.
   public func kick(_ user: UserID, reason: String? = nil) async throws(ClientError) {
-    try await client.perform(.kick(id, user, reason: reason.map { ByteString($0) }))
+    try await client.perform(.people(.kick(id, user, reason: reason.map { ByteString($0) })))
   }
 
   public func ban(_ user: UserID, reason: String? = nil) async throws(ClientError) {
-    try await client.perform(.ban(id, user, reason: reason.map { ByteString($0) }))
+    try await client.perform(.people(.ban(id, user, reason: reason.map { ByteString($0) })))
   }
 
-  public func unban(_ user: UserID) async throws(ClientError) { try await client.perform(.unban(id, user)) }
+  public func unban(_ user: UserID) async throws(ClientError) { try await client.perform(.people(.unban(id, user))) }
 
   // MARK: Knocking
 
@@ -103,7 +103,7 @@ extension MatrixRoom {
 /// The list of members.
 extension MatrixRoom {
   /// Has the whole member list loaded; `Room.members` then has it.
-  public func loadMembers() async throws(ClientError) { try await client.perform(.loadMembers(id)) }
+  public func loadMembers() async throws(ClientError) { try await client.perform(.people(.loadMembers(id))) }
 
   /// All members, in or invited, in user ID order.
   public func members() async throws(ClientError) -> [Member] {

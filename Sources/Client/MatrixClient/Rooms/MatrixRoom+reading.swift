@@ -5,7 +5,7 @@ public import MatrixModel
 /// Reading and being read.
 extension MatrixRoom {
   /// Everything there has been read.
-  public func markRead() async throws(ClientError) { try await client.perform(.markRead(id)) }
+  public func markRead() async throws(ClientError) { try await client.perform(.reading(.markRead(id))) }
 
   /// Everything up to this event has been read; it never moves back.
   /// - Parameters:
@@ -30,7 +30,7 @@ extension MatrixRoom {
 
   /// Why the room counts as unread: which events, each by which push rule, and from where on.
   public func unreadEvidence() async throws(ClientError) -> UnreadEvidence {
-    guard case .unread(let evidence) = try await client.result(of: .explainUnread(id)) else { throw .badAnswer }
+    guard case .unread(let evidence) = try await client.result(of: .reading(.explainUnread(id))) else { throw .badAnswer }
     return evidence
   }
 
@@ -38,7 +38,7 @@ extension MatrixRoom {
 
   /// Tells that one is writing: again and again as long as one is, or no longer. Sending ends it.
   public func setTyping(_ isTyping: Bool) async throws(ClientError) {
-    try await client.perform(.setTyping(id, isTyping))
+    try await client.perform(.sending(.setTyping(id, isTyping)))
   }
 
   /// Who writes, now and whenever it is different. Whoever went away without a word stops after 10 seconds.
@@ -47,7 +47,7 @@ extension MatrixRoom {
 
 extension MatrixClient {
   /// Everything in all rooms has been read: in one request where the server offers that (`martlet.read_all`).
-  public func markAllRead() async throws(ClientError) { try await perform(.markRead(nil)) }
+  public func markAllRead() async throws(ClientError) { try await perform(.reading(.markRead(nil))) }
 
   func readers(at event: EventID, in room: RoomID) -> [UserID] {
     guard let timeline = core.room(room)?.timeline, let item = timeline.item(at: event) else { return [] }

@@ -6,12 +6,12 @@ public import MatrixModel
 extension MatrixRoom {
   /// - Parameter name: empty for none.
   public func setName(_ name: String) async throws(ClientError) {
-    try await client.perform(.setRoomName(id, ByteString(name)))
+    try await client.perform(.rooms(.setName(id, ByteString(name))))
   }
 
   /// - Parameter topic: empty for none.
   public func setTopic(_ topic: String) async throws(ClientError) {
-    try await client.perform(.setRoomTopic(id, ByteString(topic)))
+    try await client.perform(.rooms(.setTopic(id, ByteString(topic))))
   }
 
   /// - Parameter avatar: nil takes it away.
@@ -96,13 +96,13 @@ extension MatrixRoom {
   /// - Parameter level: nil for that of everybody whom nobody gave one.
   /// - Throws: `notAllowed`, without asking the server.
   public func setPowerLevel(of user: UserID, to level: Int64?) async throws(ClientError) {
-    try await client.perform(.setPowerLevel(id, of: user, to: level))
+    try await client.perform(.people(.setPowerLevel(id, of: user, to: level)))
   }
 
   /// The level that one needs for something.
   /// - Throws: `notAllowed`, without asking the server.
   public func setRequiredLevel(_ subject: PowerSubject, to level: Int64) async throws(ClientError) {
-    try await client.perform(.setRequiredLevel(id, subject, to: level))
+    try await client.perform(.people(.setRequiredLevel(id, subject, to: level)))
   }
 
   /// - Throws: `notAllowed` also for the role of a creator, which nobody can give.

@@ -80,7 +80,7 @@ extension MatrixRoom {
     let sending = try await send(.media(media))
     do throws(ClientError) { return try await sending.sent(progress: progress) } catch {
       // A message that failed waits to be sent again, which needs the file.
-      if Task.isCancelled || !staysThere { await client.giveUp(sending.id) }
+      if Task.isCancelled || !staysThere { await client.giveUp(sending) }
       throw error
     }
   }
@@ -99,50 +99,55 @@ extension MatrixRoom {
   /// New text, or a new caption where the target is a file.
   /// - Throws: `notAllowed` for messages of others.
   public func edit(_ target: SendTarget, _ text: String) async throws(ClientError) {
-    try await client.perform(.edit(id, target, FormattedText(ByteString(text))))
+    try await client.perform(.sending(.edit(id, target, FormattedText(ByteString(text)))))
   }
 
   /// Reacts, or takes the own reaction of that kind back.
   public func toggleReaction(_ key: String, to target: SendTarget) async throws(ClientError) {
-    try await client.perform(.toggleReaction(id, target, key: ByteString(key)))
+    try await client.perform(.sending(.toggleReaction(id, target, key: ByteString(key))))
   }
 
   /// Removes the content; ends when the server has done it.
-  /// - Parameter relations: related events that go with it, see `Command.redactEvent`.
+  /// - Parameter relations: related events that go with it, see `SendingCommand.redact`.
   public func redact(
     _ target: SendTarget, reason: String? = nil, with relations: [ByteString] = []
   ) async throws(ClientError) {
     try await client.perform(
-      .redactEvent(id, target, reason: reason.map { ByteString($0) }, relationTypes: relations))
+      .sending(.redact(id, target, reason: reason.map { ByteString($0) }, relationTypes: relations)))
   }
 
   public func vote(_ answers: [ByteString], in poll: SendTarget) async throws(ClientError) {
-    try await client.perform(.vote(id, poll: poll, answers: answers))
+    try await client.perform(.sending(.vote(id, poll: poll, answers: answers)))
   }
 
   /// - Parameter text: what clients show that do not know polls.
   public func endPoll(_ poll: SendTarget, text: String) async throws(ClientError) {
-    try await client.perform(.endPoll(id, poll: poll, text: ByteString(text)))
+    try await client.perform(.sending(.endPoll(id, poll: poll, text: ByteString(text))))
   }
 
   /// - Throws: `notAllowed`, without asking the server where that is known.
-  public func pin(_ event: EventID) async throws(ClientError) { try await client.perform(.pin(id, event)) }
-  public func unpin(_ event: EventID) async throws(ClientError) { try await client.perform(.unpin(id, event)) }
+  public func pin(_ event: EventID) async throws(ClientError) { try await client.perform(.sending(.pin(id, event))) }
+  public func unpin(_ event: EventID) async throws(ClientError) { try await client.perform(.sending(.unpin(id, event))) }
 
   // MARK: Drafts
 
-  /// What stands in the composer; empty where nothing does. Also tells the others that one writes.
+  /// What the composer holds; empty for none. Also tells the others that the user is writing.
   public func setDraft(_ text: String) async throws(ClientError) {
-    try await client.perform(.setDraft(id, ByteString(text)))
+    try await client.setDraft(ByteString(text), in: id)
   }
 
   /// - Parameter isOn: while off, messages to this room wait.
   public func setSending(_ isOn: Bool) async throws(ClientError) {
-    try await client.perform(.setSending(id, isEnabled: isOn))
+    try await client.perform(.sending(.setSending(id, isEnabled: isOn)))
   }
 }
 
 extension MatrixClient {
-  /// Takes back what nobody waits for any more, whether the task goes on or not.
-  func giveUp(_ sending: SendID) { handle(.command(.cancelSend(sending), id: 0)) }
+  /// Cancels a message that no caller waits for any more, whether the task goes on or not.
+  func giveUp(_ sending: Sending) { handle(.command(.sending(.cancel(sending.room.id, sending.target)), id: 0)) }
+
+  /// Replaces the text of the room's draft in one turn of the actor.
+  func setDraft(_ text: ByteString, in room: RoomID) async throws(ClientError) {
+    try await perform(.sending(.setDraft(room, core.room(room)?.draft(saying: text) ?? Draft(text))))
+  }
 }

@@ -37,9 +37,9 @@ public struct Sending: Sendable, Hashable {
   }
 
   /// Once more, with what waits for it.
-  public func retry() async throws(ClientError) { try await room.client.perform(.retrySend(id)) }
+  public func retry() async throws(ClientError) { try await room.client.perform(.sending(.retry(room.id, target))) }
   /// Takes it back. Nothing happens where the server has it.
-  public func cancel() async throws(ClientError) { try await room.client.perform(.cancelSend(id)) }
+  public func cancel() async throws(ClientError) { try await room.client.perform(.sending(.cancel(room.id, target))) }
 }
 
 /// The last that was heard of the newest entries of the outbox, for those who ask later.
@@ -72,7 +72,7 @@ extension MatrixClient {
   /// - Throws: `invalidContent` where there is nothing to say.
   @discardableResult
   public func send(_ message: OutgoingMessage, to room: RoomID) async throws(ClientError) -> Sending {
-    try await queue(.send(room, message), in: room)
+    try await queue(.sending(.send(room, message)), in: room)
   }
 
   /// A command that ends in the outbox.

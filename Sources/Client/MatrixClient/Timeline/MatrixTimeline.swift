@@ -21,7 +21,7 @@ public struct MatrixTimeline: Sendable, Hashable {
   /// - Throws: `unknownRoom`; what the server said to what it begins with.
   public func open() async throws(ClientError) { try await room.client.open(key) }
 
-  public func close() async throws(ClientError) { try await room.client.perform(.closeTimeline(key)) }
+  public func close() async throws(ClientError) { try await room.client.perform(.timeline(.close(key))) }
 
   /// The steps from nothing to what it is and will be: first `reset` with all items there are, then what changes. Opens it.
   public func changes() async throws(ClientError) -> AsyncStream<[TimelineChange]> {
@@ -82,16 +82,18 @@ public struct MatrixTimeline: Sendable, Hashable {
   }
 
   /// Brings what is missing there.
-  public func fillGap(_ item: ItemID) async throws(ClientError) { try await room.client.perform(.fillGap(key, item)) }
+  public func fillGap(_ item: ItemID) async throws(ClientError) {
+    try await room.client.perform(.timeline(.fillGap(key, item)))
+  }
 
   /// What a reply answers, for `TimelineItem.quoted`.
   public func loadReply(_ item: ItemID) async throws(ClientError) {
-    try await room.client.perform(.loadReply(key, item))
+    try await room.client.perform(.timeline(.loadReply(key, item)))
   }
 
   /// The last item that is on the screen: it is read while the client has the attention.
   public func viewed(upTo item: ItemID) async throws(ClientError) {
-    try await room.client.perform(.viewed(room.id, upTo: item))
+    try await room.client.perform(.reading(.viewed(room.id, upTo: item)))
   }
 }
 
@@ -101,7 +103,9 @@ extension MatrixRoom {
   /// Opens the timeline around the first event at or after that time.
   /// - Parameter milliseconds: since 1970.
   public func timeline(at milliseconds: Int64) async throws(ClientError) -> MatrixTimeline {
-    guard case .timeline(let key) = try await client.result(of: .jumpToDate(id, milliseconds)) else { throw .badAnswer }
+    guard case .timeline(let key) = try await client.result(of: .timeline(.jumpToDate(id, milliseconds))) else {
+      throw .badAnswer
+    }
     return timeline(key.focus)
   }
 
@@ -110,7 +114,7 @@ extension MatrixRoom {
 
   /// An event as the server sent it, unknown fields and all; a second time without a request.
   public func source(of event: EventID) async throws(ClientError) -> EventSource {
-    guard case .event(let source) = try await client.result(of: .loadEvent(id, event)) else { throw .badAnswer }
+    guard case .event(let source) = try await client.result(of: .timeline(.loadEvent(id, event))) else { throw .badAnswer }
     return source
   }
 
@@ -140,7 +144,7 @@ extension MatrixClient {
   func timeline(_ key: TimelineKey) -> Timeline? { core.timeline(key) }
 
   func open(_ key: TimelineKey) async throws(ClientError) {
-    try await perform(.openTimeline(key))
+    try await perform(.timeline(.open(key)))
     guard key.focus == .live else { return }
     guard core.room(key.room) != nil else { throw .unknownRoom }
     await wait { $0.timeline(key).map { $0.loadState == .loaded } ?? true }
@@ -148,13 +152,13 @@ extension MatrixClient {
 
   /// Ends when no page is under way any more, whoever has asked for it.
   func paginateBack(_ key: TimelineKey) async throws(ClientError) {
-    try await perform(.paginateBack(key))
+    try await perform(.timeline(.paginateBack(key)))
     await wait { $0.timeline(key)?.backState != .loading }
     if Task.isCancelled { throw .cancelled }
   }
 
   func paginateForward(_ key: TimelineKey) async throws(ClientError) {
-    try await perform(.paginateForward(key))
+    try await perform(.timeline(.paginateForward(key)))
     await wait { $0.timeline(key)?.forwardState != .loading }
     if Task.isCancelled { throw .cancelled }
   }
@@ -167,7 +171,7 @@ extension MatrixClient {
 
   /// Messages that come into a room from now on, own ones included; not older ones that somebody pages back to. Opens the room.
   public func messages(in room: RoomID) async -> AsyncStream<TimelineItem> {
-    handle(.command(.openRoom(room), id: 0))
+    handle(.command(.timeline(.openRoom(room)), id: 0))
     let heard = Memory(heard(in: room))
     let messages: AsyncStream<TimelineItem> = stream { change, client in
       guard case .timeline(.live(room), let steps) = change, let timeline = client.core.timeline(.live(room)) else { return [] }

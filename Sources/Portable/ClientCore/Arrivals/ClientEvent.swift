@@ -74,7 +74,7 @@ public struct SystemMessage: Sendable {
 public enum DeliveryReport: Sendable {
   /// The server has it.
   case sent(SendID, EventID)
-  /// It could not be sent and waits for `Command.retrySend` or `.cancelSend`.
+  /// It could not be sent and waits for `SendingCommand.retry` or `.cancel`.
   case failed(SendID, ClientError)
   /// Everything up to this event has reached a device of theirs, on servers that tell (`martlet.delivered`).
   case delivered(EventID, to: UserID)

@@ -183,13 +183,9 @@ extension Client {
 
   // MARK: Once more, and never
 
-  mutating func retry(_ item: ItemID, in room: RoomID, _ command: CommandID) {
-    retryFailed(on(item, in: room).map { $0.id })
-    finish(command, .done)
-  }
-
-  mutating func retry(_ id: SendID, _ command: CommandID) {
-    retryFailed([id])
+  mutating func retry(_ target: SendTarget, in room: RoomID, _ command: CommandID) {
+    let own = entry(of: target, in: room).map { [$0.id] } ?? []
+    retryFailed(own + changes(of: target, in: room))
     finish(command, .done)
   }
 
@@ -215,24 +211,14 @@ extension Client {
     for (room, ids) in changed { store(ids, in: room) }
   }
 
-  /// The item's own entry and changes of it that are on their way.
-  private func on(_ item: ItemID, in room: RoomID) -> [OutboxEntry] {
-    guard let target = resolve(.item(item), in: room) else { return [] }
-    return outbox.entries.filter { entry in
-      guard entry.roomID == room else { return false }
-      return entry.itemID == item
-        || (entry.payload.target == target && (entry.payload.kind == .edit || entry.payload.kind == .redaction))
-    }
-  }
-
-  mutating func cancel(_ item: ItemID, in room: RoomID, _ command: CommandID) {
-    if let entry = outbox.entry(ofItem: item, in: room) { return cancel(entry.id, command) }
-    for entry in on(item, in: room) { cancel(entry.id, 0) }
+  mutating func cancel(_ target: SendTarget, in room: RoomID, _ command: CommandID) {
+    // What changes an entry depends on it and goes with it.
+    let ids = entry(of: target, in: room).map { [$0.id] } ?? changes(of: target, in: room)
+    for id in ids { cancel(id) }
     finish(command, .done)
   }
 
-  mutating func cancel(_ id: SendID, _ command: CommandID) {
-    defer { finish(command, .done) }
+  private mutating func cancel(_ id: SendID) {
     guard let entry = outbox[id], !entry.isDelivered else { return }
     switch entry.phase {
     case .sending, .sent: return
@@ -240,6 +226,26 @@ extension Client {
     }
     // A try before may have reached the server though its answer did not: then the event comes with the next sync.
     remove([id] + outbox.dependants(of: id), in: entry.roomID)
+  }
+
+  /// The entry that a target names, or whose item it names.
+  private func entry(of target: SendTarget, in room: RoomID) -> OutboxEntry? {
+    switch target {
+    case .sending(let id): outbox[id].flatMap { $0.roomID == room ? $0 : nil }
+    case .item(let item): outbox.entry(ofItem: item, in: room)
+    case .event: nil
+    }
+  }
+
+  /// Edits and redactions of an item or event that are on their way.
+  private func changes(of target: SendTarget, in room: RoomID) -> [SendID] {
+    if case .sending = target { return [] }
+    guard let changed = resolve(target, in: room) else { return [] }
+    return outbox.entries.filter { entry in
+      entry.roomID == room && entry.payload.target == changed
+        && (entry.payload.kind == .edit || entry.payload.kind == .redaction)
+    }
+    .map { $0.id }
   }
 
   /// They are gone, from the store as well.

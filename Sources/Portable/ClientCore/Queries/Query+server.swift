@@ -138,7 +138,7 @@ public struct LoginFlows: Sendable {
   public let identityProviders: [IdentityProvider]
   /// Whether another device may ask for a login token, see `Query.loginToken()`.
   public let allowsLoginTokens: Bool
-  /// Whether anybody may be a guest (`Command.registerGuest`), as far as the server says. Documentation/Extensions.md
+  /// Whether anybody may be a guest (`SessionCommand.registerGuest`), as far as the server says. Documentation/Extensions.md
   public let allowsGuests: Bool
 
   public var allowsPassword: Bool { types.contains("m.login.password") }

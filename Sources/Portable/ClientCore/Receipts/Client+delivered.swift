@@ -8,7 +8,7 @@ struct DeliveryReceipts: Sendable {
 
 extension Client {
   mutating func setDeliveryReceipts(_ isOn: Bool, _ id: CommandID) {
-    if extensions.offered == nil { return learnExtensions(for: .setDeliveryReceipts(isOn), id) }
+    if extensions.offered == nil { return learnExtensions(for: .reading(.setDeliveryReceipts(isOn)), id) }
     delivery.isOn = isOn
     finish(id, .done)
   }

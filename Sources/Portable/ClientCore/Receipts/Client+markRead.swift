@@ -5,7 +5,7 @@ import MatrixModel
 extension Client {
   mutating func markRead(_ room: RoomID?, _ id: CommandID) {
     if let room, rooms[room]?.membership != .join { return finish(id, .failed(.unknownRoom)) }
-    guard let offered = extensions.offered else { return learnExtensions(for: .markRead(room), id) }
+    guard let offered = extensions.offered else { return learnExtensions(for: .reading(.markRead(room)), id) }
     let unread = room.map { [$0] } ?? roomIDs.filter { rooms[$0]?.membership == .join && rooms[$0]?.isUnread ?? false }
     guard offered.contains(.readAll) else { return markReadOneByOne(unread, id) }
     let body = JSONWriter.object { writer in

@@ -32,15 +32,7 @@ public struct Breadcrumbs: Sendable {
 }
 
 extension Client {
-  mutating func handleBreadcrumbs(_ command: Command, _ id: CommandID) {
-    switch command {
-    case .visitRoom(let room): visit(room, id)
-    case .setDirect(let room, let user): setDirect(room, user, id)
-    default: break
-    }
-  }
-
-  private mutating func visit(_ room: RoomID, _ id: CommandID) {
+  mutating func visit(_ room: RoomID, _ id: CommandID) {
     guard rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
     finish(id, .done)
     if breadcrumbs.rooms.first == room { return }

@@ -7,7 +7,7 @@ struct RoomLists: Sendable {
   /// What has changed since the last step.
   var changed: Set<RoomID> = []
   /// Whether everything may have.
-  var isAllChanged = false
+  var isAllChanged = true
   /// Rooms whose outbox is different.
   var sending: Set<RoomID> = []
 }
@@ -16,30 +16,17 @@ extension Client {
   /// nil where it is not open.
   public func roomList(_ id: RoomListID) -> RoomList? { roomLists.open[id] }
 
-  mutating func handleRoomList(_ command: Command, _ id: CommandID) {
-    switch command {
-    case .setTag(let room, let tag): setTag(tag, on: room, id)
-    case .removeTag(let room, let name): removeTag(name, from: room, id)
-    case .markUnread(let room, let isMarked, let after): markUnread(isMarked, after: after, room, id)
-    case .removeForMe(let room, let event): removeForMe(event, from: room, id)
-    case .openRoomList(let list, let query):
-      openRoomList(list, query)
-      finish(id, .done)
-    case .closeRoomList(let list):
-      roomLists.open[list] = nil
-      finish(id, .done)
-    case .growRoomList(let list, let section):
-      let changes = roomLists.open[list]?.grow(section) ?? []
-      if !changes.isEmpty { notify(.roomList(list, changes)) }
-      finish(id, .done)
-    default: handleSpaces(command, id)
-    }
-  }
-
-  private mutating func openRoomList(_ id: RoomListID, _ query: RoomListQuery) {
+  mutating func openRoomList(_ id: RoomListID, _ query: RoomListQuery) {
     settleSpaces()
     roomLists.open[id] = RoomList(query)
     fill(id)
+  }
+
+  mutating func closeRoomList(_ id: RoomListID) { roomLists.open[id] = nil }
+
+  mutating func growRoomList(_ id: RoomListID, _ section: RoomListSection) {
+    let changes = roomLists.open[id]?.grow(section) ?? []
+    if !changes.isEmpty { notify(.roomList(id, changes)) }
   }
 
   private mutating func fill(_ id: RoomListID) {
@@ -61,7 +48,7 @@ extension Client {
   /// Sees every change that views are told of.
   mutating func noteForLists(_ change: Change) {
     switch change {
-    case .room(let id, _): if listChapter != nil { roomLists.changed.insert(id) }
+    case .room(let id, _): roomLists.changed.insert(id)
     case .sending(let id, _, _): roomLists.sending.insert(id)
     default: break
     }

@@ -11,7 +11,7 @@ public struct RoomListQuery: Sendable {
   public var sections: [RoomListSection]
   public var filter: RoomListFilter
   public var sort: RoomListSort
-  /// How many rooms of each section are shown at first, and come with `Command.growRoomList`; nil for all, never below 1.
+  /// How many rooms of each section are shown at first, and come with `RoomListCommand.grow`; nil for all, never below 1.
   public var pageSize: Int?
 
   public init(

@@ -90,7 +90,7 @@ extension Room {
   public var isFavourite: Bool { tag(RoomTag.favourite) != nil }
   public var isLowPriority: Bool { tag(RoomTag.lowPriority) != nil }
   public var isServerNotice: Bool { tag(RoomTag.serverNotice) != nil }
-  /// Put aside to be read later (`Command.markUnread`), whatever its receipts say. Spec: "Unread markers".
+  /// Put aside to be read later (`ReadingCommand.markUnread`), whatever its receipts say. Spec: "Unread markers".
   public var isMarkedUnread: Bool { unreadMark?.isMarked ?? state.marks.isMarkedUnread }
   /// Where it was marked from a message on, the event before that. Read markers of servers never go back.
   public var unreadAfter: EventID? {

@@ -34,7 +34,7 @@ extension Client {
     }
     let invitation = rooms.values.first { $0.membership == .invite && $0.state.isDirectInvite && $0.inviter == user }
     if let invitation { return join(invitation.id.text, via: [], reason: nil, id) }
-    guard let offered = extensions.offered else { return learnExtensions(for: .openDirectChat(with: text), id) }
+    guard let offered = extensions.offered else { return learnExtensions(for: .rooms(.openDirectChat(with: text)), id) }
     arriving.waiting[user] = []
     guard offered.contains(.direct) else {
       return createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user]), directUser: user, id)

@@ -84,23 +84,13 @@ extension Client {
 
   // MARK: Answers
 
-  mutating func commandAnswered(_ answer: Answer, _ purpose: RequestPurpose) {
-    switch purpose {
-    case .createRoom(let user?, let id): directChatAnswered(answer, with: user, id)
-    case .createRoom(nil, let id): roomAnswered(answer, directUser: nil, id)
-    case .join(let user, let id): roomAnswered(answer, directUser: user, id)
-    case .leave(_, let id), .command(let id): finish(id, answer.error.map { .failed($0) } ?? .done)
-    case .forget(let room, let id):
-      if let error = answer.error { return finish(id, .failed(error)) }
-      forgetRoom(room)
-      finish(id, .done)
-    case .setProfile(let isName, let value, let id): setProfileAnswered(answer, isName: isName, value, id)
-    case .uploadAvatar(let blob, let id): avatarUploaded(answer, blob, id)
-    default: break
-    }
+  mutating func forgetAnswered(_ answer: Answer, _ room: RoomID, _ id: CommandID) {
+    if let error = answer.error { return finish(id, .failed(error)) }
+    forgetRoom(room)
+    finish(id, .done)
   }
 
-  private mutating func roomAnswered(_ answer: Answer, directUser: UserID?, _ id: CommandID) {
+  mutating func roomAnswered(_ answer: Answer, directUser: UserID?, _ id: CommandID) {
     guard case .success(let json) = answer, let room = RoomID(json["room_id"]) else {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }

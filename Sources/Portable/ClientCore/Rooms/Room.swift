@@ -73,7 +73,7 @@ public struct Room: Sendable {
   public var invitedMemberCount: Int { state.invitedCount }
   /// Who invited one, in invited rooms.
   public var inviter: UserID? { state.inviter }
-  /// Whether all members are known (`Command.loadMembers`).
+  /// Whether all members are known (`PeopleCommand.loadMembers`).
   public var hasAllMembers: Bool { state.hasAllMembers }
   /// Everything before and at this event has been read.
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
@@ -95,7 +95,7 @@ public struct Room: Sendable {
   }
 
   /// As the spec tells ambiguous names apart; the user ID of unknown members. Until the room is opened, or its members are
-  /// asked for (`Command.loadMembers`), only the members whose names the room's line in a list shows are known.
+  /// asked for (`PeopleCommand.loadMembers`), only the members whose names the room's line in a list shows are known.
   public func displayName(of user: UserID) -> ByteString { state.members.displayName(of: user) }
   public func avatar(of user: UserID) -> MediaURI? { state.members[user]?.avatar }
   public func membership(of user: UserID) -> Membership? { state.members[user]?.membership }

@@ -64,7 +64,7 @@ struct RoomOrder: Sendable {
 extension Client {
   /// After these rooms have changed.
   mutating func placeRooms(_ changed: [RoomID]) {
-    if listChapter != nil { roomLists.changed.formUnion(changed) }
+    roomLists.changed.formUnion(changed)
     // Most of a first sync is new: sorting once is less than many insertions.
     if changed.count > Limits.roomsPlacedOneByOne { return sortOrder() }
     var isDifferent = false

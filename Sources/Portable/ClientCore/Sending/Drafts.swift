@@ -54,15 +54,14 @@ extension Room {
 
   /// nil where nothing does. `thread` is the root of a thread, nil for the room itself.
   public func draft(in thread: EventID?) -> Draft? { drafts[thread] }
+
+  /// The room's draft with another text: it answers or edits the same event unless the text is empty.
+  public func draft(saying text: ByteString) -> Draft {
+    Draft(text, kind: text.isEmpty ? .message : drafts[nil]?.kind ?? .message)
+  }
 }
 
 extension Client {
-  /// Text alone: what it answers or edits stays. Drives the typing notification.
-  mutating func setDraft(_ text: ByteString, in id: RoomID, _ command: CommandID) {
-    setDraft(
-      Draft(text, kind: text.isEmpty ? .message : rooms[id]?.drafts[nil]?.kind ?? .message), in: id, thread: nil, command)
-  }
-
   mutating func setDraft(_ draft: Draft, in id: RoomID, thread: EventID?, _ command: CommandID) {
     guard draft.text.count <= Limits.contentBytes else {
       return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))

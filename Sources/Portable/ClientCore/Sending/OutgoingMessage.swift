@@ -3,9 +3,9 @@ public import MatrixModel
 
 /// Something to be sent: what it says, and what it answers.
 ///
-///     .send(room, .text("Hello"))
-///     .send(room, .message(.markdown("**Hello**")).replying(to: .item(item)))
-///     .send(room, .media([OutgoingMedia(.image, picture, caption: .markdown("Look!"))]))
+///     .sending(.send(room, .text("Hello")))
+///     .sending(.send(room, .message(.markdown("**Hello**")).replying(to: .item(item))))
+///     .sending(.send(room, .media([OutgoingMedia(.image, picture, caption: .markdown("Look!"))])))
 public struct OutgoingMessage: Sendable {
   public enum Style: UInt8, Sendable { case text, emote, notice }
 

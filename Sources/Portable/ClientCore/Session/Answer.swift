@@ -102,7 +102,11 @@ extension Client {
     case .receipt(let room): receiptAnswered(answer, room)
     case .unreadMark(let room, let mark, let command): unreadMarkAnswered(answer, room, mark, command)
     case .removal(let room, let event, let command): removalAnswered(answer, room, event, command)
-    case .breadcrumbs, .readDirect, .writeDirect, .spaceChild: listChapter?.answered(&self, answer, purpose)
+    case .breadcrumbs: breadcrumbsAnswered()
+    case .readDirect: directAnswered(answer)
+    case .writeDirect: directWritten(answer)
+    case .spaceChild(let child, let space, let change, let command):
+      spaceChildAnswered(answer, child, in: space, change, command)
     case .ownPushRules: ownPushRulesAnswered(answer)
     case .pushRule: pushRuleAnswered(answer)
     case .capabilities: capabilitiesAnswered(answer)
@@ -112,7 +116,13 @@ extension Client {
     case .markedRead(let rooms, let command): markedReadAnswered(answer, rooms, command)
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
-    default: commandAnswered(answer, purpose)
+    case .createRoom(let user?, let command): directChatAnswered(answer, with: user, command)
+    case .createRoom(nil, let command): roomAnswered(answer, directUser: nil, command)
+    case .join(let user, let command): roomAnswered(answer, directUser: user, command)
+    case .forget(let room, let command): forgetAnswered(answer, room, command)
+    case .leave(_, let command), .command(let command): finish(command, answer.error.map { .failed($0) } ?? .done)
+    case .setProfile(let isName, let value, let command): setProfileAnswered(answer, isName: isName, value, command)
+    case .uploadAvatar(let blob, let command): avatarUploaded(answer, blob, command)
     }
   }
 }

@@ -16,7 +16,7 @@ public enum SessionState: UInt8, Sendable {
 /// What the sign-in screen shows.
 public struct SignIn: Sendable {
   public enum Registration: UInt8, Sendable {
-    /// Not asked yet (`Command.loadFlows`).
+    /// Not asked yet (`SessionCommand.loadFlows`).
     case unknown
     case open
     /// Only with a registration token.
@@ -31,7 +31,7 @@ public struct SignIn: Sendable {
   /// All the ways to log in; nil until the server was asked.
   public internal(set) var flows: LoginFlows?
   public internal(set) var registration = Registration.unknown
-  /// A registration waits for `Command.register` with a token.
+  /// A registration waits for `SessionCommand.register` with a token.
   public internal(set) var needsRegistrationToken = false
   /// Why the last try failed.
   public internal(set) var error: ClientError?

@@ -86,19 +86,8 @@ extension Client {
 
   // MARK: Commands
 
-  mutating func handleSpaces(_ command: Command, _ id: CommandID) {
-    switch command {
-    case .setSpaceChild(let child, let space, let change): changeSpaceChild(child, in: space, change, id)
-    case .removeSpaceChild(let child, let space): changeSpaceChild(child, in: space, nil, id)
-    case .setSpaceParent(let room, let space, let isCanonical):
-      setSpaceParent(room, space, isCanonical: isCanonical, id)
-    case .removeSpaceParent(let room, let space): setSpaceParent(room, space, isCanonical: nil, id)
-    default: handleBreadcrumbs(command, id)
-    }
-  }
-
   /// What stands there is read anew before it is changed: another client may have changed it, or know more of it.
-  private mutating func changeSpaceChild(
+  mutating func changeSpaceChild(
     _ child: RoomID, in space: RoomID, _ change: SpaceChildChange?, _ id: CommandID
   ) {
     guard mayChange(.spaceChild, in: space, id) else { return }
@@ -139,7 +128,7 @@ extension Client {
     putState(.spaceChild, in: space, key: child.text, body, id)
   }
 
-  private mutating func setSpaceParent(_ room: RoomID, _ space: RoomID, isCanonical: Bool?, _ id: CommandID) {
+  mutating func setSpaceParent(_ room: RoomID, _ space: RoomID, isCanonical: Bool?, _ id: CommandID) {
     guard mayChange(.spaceParent, in: room, id) else { return }
     let body = JSONWriter.object { writer in
       guard let isCanonical else { return }

@@ -7,7 +7,7 @@ public struct Timeline: Sendable {
     /// There may be older events.
     case idle
     case loading
-    /// The last page did not come; `Command.paginateBack` tries again.
+    /// The last page did not come; `TimelineCommand.paginateBack` tries again.
     case failed
     /// The first item is the start of the room.
     case atStart
@@ -23,7 +23,7 @@ public struct Timeline: Sendable {
     /// There are newer events.
     case idle
     case loading
-    /// The last page did not come; `Command.paginateForward` tries again.
+    /// The last page did not come; `TimelineCommand.paginateForward` tries again.
     case failed
     /// News come at the end.
     case live

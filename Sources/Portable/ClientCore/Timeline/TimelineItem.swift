@@ -14,11 +14,11 @@ public struct TimelineItem: Sendable {
     /// An encrypted event whose key this client does not have.
     case undecryptable
     indirect case call(CallSummary)
-    /// An event of a type this client does not know. `Command.loadEvent` brings all of it.
+    /// An event of a type this client does not know. `TimelineCommand.loadEvent` brings all of it.
     indirect case custom(CustomEvent)
     /// An event of a known type that lacks what it needs.
     indirect case unparsable(EventType, UnreadableReason)
-    /// Events are missing here; `Command.fillGap` brings them.
+    /// Events are missing here; `TimelineCommand.fillGap` brings them.
     case gap(GapState)
   }
 
@@ -34,7 +34,7 @@ public struct TimelineItem: Sendable {
   public internal(set) var content: Content
   public internal(set) var delivery: Delivery
   public internal(set) var replyTo: EventID?
-  /// The event of `replyTo`; nil where it is not known here: `Command.loadReply` brings it.
+  /// The event of `replyTo`; nil where it is not known here: `TimelineCommand.loadReply` brings it.
   public internal(set) var quoted: QuotedEvent?
   /// The thread it was said in. The root itself has none.
   public internal(set) var threadRoot: EventID?
@@ -63,7 +63,7 @@ public enum Delivery: Sendable {
   case sending
   /// The server has it; it has not come back in a sync yet.
   case sent
-  /// Stays until `Command.retry` or `.cancel`.
+  /// Stays until `SendingCommand.retry` or `.cancel`.
   case failed(ClientError)
 }
 

@@ -44,7 +44,9 @@ extension App {
   }
 
   /// With the servers that an address named, where one is not in the room.
-  func joining(_ room: RoomID) -> Command { .join(room.text, via: via.flatMap { $0.room == room ? $0.servers : nil } ?? []) }
+  func joining(_ room: RoomID) -> Command {
+    .rooms(.join(room.text, via: via.flatMap { $0.room == room ? $0.servers : nil } ?? []))
+  }
 }
 
 extension ClientError {

@@ -36,7 +36,7 @@ extension App {
     guard canTell, !client.isQuiet, let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"),
       key.count <= 100
     else { return }
-    ask(.loadEvent(room.id, target)) { [self] result in
+    ask(.timeline(.loadEvent(room.id, target))) { [self] result in
       guard case .event(let source) = result, let message = source.json.flatMap({ Event($0) }), message.sender == userID,
         case .message(let content)? = message.item?.content
       else { return }

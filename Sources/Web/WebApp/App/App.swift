@@ -57,7 +57,6 @@ final class App<D: DOM> {
     client = Client(
       randomSeed: seed ?? random,
       deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
-    client.keepLists()
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
     effects.outlives = { [self] in client.isPassedOn($0) }
@@ -90,7 +89,7 @@ final class App<D: DOM> {
   func stop() {
     main?.leaving()
     main?.calls.close()
-    if let room = place.room { ask(.closeRoom(room)) }
+    if let room = place.room { ask(.timeline(.closeRoom(room))) }
     effects.stop()
     main = nil
     Host.authorizeImages(prefix: "", token: "")
@@ -159,8 +158,8 @@ final class App<D: DOM> {
       main?.leaving()
       // Closing writes the draft now instead of in a moment; who comes back finds the room open.
       if let room = place.room {
-        ask(.closeRoom(room))
-        ask(.openRoom(room))
+        ask(.timeline(.closeRoom(room)))
+        ask(.timeline(.openRoom(room)))
       }
     }
   }
@@ -189,8 +188,8 @@ final class App<D: DOM> {
   }
 
   func markAsRead(_ room: Room) {
-    askOrSay(.markRead(room.id))
-    if room.isMarkedUnread { askOrSay(.markUnread(room.id, false)) }
+    askOrSay(.reading(.markRead(room.id)))
+    if room.isMarkedUnread { askOrSay(.reading(.markUnread(room.id, false))) }
   }
 
   // MARK: What several screens want to know
@@ -232,9 +231,9 @@ extension App {
   /// Whom receipts and typing notices go to; asked of each session, which knows nothing of settings.
   func tellPrivacy() {
     let isPublic = Host.setting(Settings.privateReceipts) == nil
-    ask(.setPublicReceipts(isPublic))
-    ask(.setDeliveryReceipts(isPublic))
-    ask(.setTypingNotices(Host.setting(Settings.privateTyping) == nil))
+    ask(.reading(.setPublicReceipts(isPublic)))
+    ask(.reading(.setDeliveryReceipts(isPublic)))
+    ask(.sending(.setTypingNotices(Host.setting(Settings.privateTyping) == nil)))
   }
 }
 

@@ -102,7 +102,7 @@ final class Embedding<D: DOM> {
     if old == .loading { port?.tell("loaded") }
     guard let session = app.client.session, new == .signedIn else {
       port?.tell("signedout")
-      if joinsAsGuest, old == .loading { app.askOrSay(.registerGuest) }
+      if joinsAsGuest, old == .loading { app.askOrSay(.session(.registerGuest)) }
       return
     }
     port?.tell("signedin") {
@@ -226,7 +226,7 @@ final class Embedding<D: DOM> {
     let screen = app.main?.room
     switch name {
     case "signIn": signIn(request)
-    case "signOut": ask(.logOut, request)
+    case "signOut": ask(.session(.logOut), request)
     case "join": if let room { ask(app.joining(room), request) } else { refuse(request, .unknownRoom) }
     case "send": send(request)
     case "taken": done(request) { if request.integer("token") == asked.token { taken(request) } }
@@ -277,19 +277,19 @@ final class Embedding<D: DOM> {
 
   private func signIn(_ request: JSON) {
     // From a sign-on in a window of its own; the person who waits here hears of it.
-    if let token = request.text("loginToken") { return app.askOrSay(.logIn(.token(token))) }
-    if let token = request.text("jwt") { return ask(.logIn(.jwt(token)), request) }
+    if let token = request.text("loginToken") { return app.askOrSay(.session(.logIn(.token(token)))) }
+    if let token = request.text("jwt") { return ask(.session(.logIn(.jwt(token))), request) }
     guard let user = UserID(request["userID"]), let device = DeviceID(request["deviceID"]),
       let token = request.text("accessToken")
     else { return refuse(request, .invalidContent) }
-    ask(.restore(Session(userID: user, deviceID: device, accessToken: token)), request)
+    ask(.session(.restore(Session(userID: user, deviceID: device, accessToken: token))), request)
   }
 
   private func send(_ request: JSON) {
     guard let room, app.main != nil else { return refuse(request, .notSignedIn) }
     if let type = EventType(request["type"]), let content = request["content"], content.isObject {
-      return ask(.send(room, .custom(type, content: Array(content.bytes))), request)
+      return ask(.sending(.send(room, .custom(type, content: Array(content.bytes)))), request)
     }
-    ask(.send(room, .message(FormattedText(request.text("text") ?? ""))), request)
+    ask(.sending(.send(room, .message(FormattedText(request.text("text") ?? "")))), request)
   }
 }

@@ -63,7 +63,7 @@ final class DetailsPane<D: DOM> {
     guard room == id else { return }
     members.showLoading()
     showSince(id)
-    app.ask(.loadMembers(id)) { [self] result in
+    app.ask(.people(.loadMembers(id))) { [self] result in
       guard room == id else { return }
       if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
       showMembers()
@@ -112,7 +112,7 @@ final class DetailsPane<D: DOM> {
     guard let id = room else { return }
     app.dialogs.open {
       _ = ConfirmDialog(
-        app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .leave(id),
+        app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .rooms(.leave(id)),
         in: $0
       ) { [app] in app.goTo(.list, replacing: true) }
     }

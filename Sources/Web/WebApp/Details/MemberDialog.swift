@@ -42,7 +42,7 @@ struct MemberDialog<D: DOM> {
     frame.setFirst(write.node)
     dom.on(write.node, .click) { [app, frame] _ in
       guard !write.isBusy else { return }
-      frame.enterRoom(app, by: .openDirectChat(with: user.text), write, trouble)
+      frame.enterRoom(app, by: .rooms(.openDirectChat(with: user.text)), write, trouble)
     }
   }
 
@@ -67,7 +67,7 @@ struct MemberDialog<D: DOM> {
     }
     Choice(dom, Strings[.role], options, selected: "\(level.value)", in: frame.body) { [app, user, room] text in
       guard let level = Int64(text) else { return }
-      app.askOrSay(.setPowerLevel(room, of: user, to: level))
+      app.askOrSay(.people(.setPowerLevel(room, of: user, to: level)))
     }
   }
 
@@ -77,7 +77,7 @@ struct MemberDialog<D: DOM> {
     dom.setAttribute(check, "type", "checkbox")
     if app.client.ignoredUsers.contains(user) { dom.setFlag(check, "checked", true) }
     dom.element("span", text: .ignoreUser, in: line)
-    dom.on(check, .change) { [app, user] in app.askOrSay(.setIgnored(user, $0.x == 1)) }
+    dom.on(check, .change) { [app, user] in app.askOrSay(.people(.setIgnored(user, $0.x == 1))) }
   }
 
   // MARK: Moderation
@@ -86,16 +86,16 @@ struct MemberDialog<D: DOM> {
     let membership = state.membership(of: user)
     if membership == .ban {
       if app.may(.unban(user), in: room) {
-        ask(.unban, .unban, .removing, name, in: buttons) { [room, user] _ in .unban(room, user) }
+        ask(.unban, .unban, .removing, name, in: buttons) { [room, user] _ in .people(.unban(room, user)) }
       }
       return
     }
     let isIn = membership == .join || membership == .invite || membership == .knock
     if isIn, app.may(.kick(user), in: room) {
-      ask(.remove, .removeQuestion, .removing, name, in: buttons) { [room, user] in .kick(room, user, reason: $0) }
+      ask(.remove, .removeQuestion, .removing, name, in: buttons) { [room, user] in .people(.kick(room, user, reason: $0)) }
     }
     if app.may(.ban(user), in: room) {
-      ask(.ban, .banQuestion, .removing, name, in: buttons) { [room, user] in .ban(room, user, reason: $0) }
+      ask(.ban, .banQuestion, .removing, name, in: buttons) { [room, user] in .people(.ban(room, user, reason: $0)) }
     }
   }
 

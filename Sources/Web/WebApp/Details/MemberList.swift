@@ -88,11 +88,11 @@ final class MemberList<D: DOM> {
     addPage(shownCount, state)
     let (app, room) = (app, state.id)
     showOutside(state.knockingMembers, Strings[.askedToJoin], state, in: knocking) { user, line in
-      if app.may(.invite, in: room) { act(Strings[.letIn], user, .invite(room, user: user.text), in: line) }
-      if app.may(.kick(user), in: room) { act(Strings[.decline], user, .kick(room, user, reason: nil), in: line) }
+      if app.may(.invite, in: room) { act(Strings[.letIn], user, .people(.invite(room, user: user.text)), in: line) }
+      if app.may(.kick(user), in: room) { act(Strings[.decline], user, .people(.kick(room, user, reason: nil)), in: line) }
     }
     showOutside(state.bannedMembers, Strings[.bannedMembers], state, in: banned) { user, line in
-      if app.may(.unban(user), in: room) { act(Strings[.unban], user, .unban(room, user), in: line) }
+      if app.may(.unban(user), in: room) { act(Strings[.unban], user, .people(.unban(room, user)), in: line) }
     }
   }
 

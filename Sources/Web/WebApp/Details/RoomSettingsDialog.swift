@@ -212,7 +212,7 @@ final class RoomSettingsDialog<D: DOM> {
       if !isNamed { options.append(("\(level)", Strings[.roleOfLevel, "\(level)"])) }
       let isAllowed = powers.canSetLevel(of: subject, to: level, by: user)
       lines.add(Strings[words], options, known: "\(level)", isAllowed: isAllowed) { [app, room] value, ended in
-        if let new = Int64(value) { app.save(.setRequiredLevel(room, subject, to: new), ended) }
+        if let new = Int64(value) { app.save(.people(.setRequiredLevel(room, subject, to: new)), ended) }
       }
     }
   }
@@ -289,7 +289,7 @@ final class RoomSettingsDialog<D: DOM> {
       ) {
         guard let new else { return }
         // One is in it; asked once more the client waits for it.
-        app.ask(.join(new.text)) { _ in app.goTo(.room(new)) }
+        app.ask(.rooms(.join(new.text))) { _ in app.goTo(.room(new)) }
         app.inviteAgain(from: room, to: new)
       }
     }

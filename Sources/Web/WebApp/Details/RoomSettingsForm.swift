@@ -123,7 +123,7 @@ final class RoomSettingsForm<D: DOM> {
     Choice(dom, Strings[.addRoomToSpace], options, selected: "", in: node) { [self] text in
       guard let child = RoomID(text) else { return }
       let servers = app.userID.map { [$0.serverName] } ?? []
-      app.askOrSay(.setSpaceChild(child, in: shown.room, SpaceChildChange(servers: servers))) { [self] in
+      app.askOrSay(.spaces(.setChild(child, in: shown.room, SpaceChildChange(servers: servers)))) { [self] in
         app.notices.show(.addedToSpace)
         self.shown = nil
         if let state = app.client.room(shown.room), room == shown.room { update(state) }

@@ -60,7 +60,7 @@ final class RoomTitle<D: DOM> {
     app.dialogs.open {
       _ = PromptDialog(
         app, .roomName, label: .roomName, text: text, action: .save, busy: .saving, in: $0,
-        { .setRoomName(id, ByteString($0)) })
+        { .rooms(.setName(id, ByteString($0))) })
     }
   }
 
@@ -70,7 +70,7 @@ final class RoomTitle<D: DOM> {
     app.dialogs.open {
       _ = PromptDialog(
         app, .topic, label: .topic, text: text, action: .save, busy: .saving, in: $0,
-        { .setRoomTopic(id, ByteString($0)) })
+        { .rooms(.setTopic(id, ByteString($0))) })
     }
   }
 

@@ -65,7 +65,7 @@ final class NewDialog<D: DOM> {
     }
     PeopleDirectory(app, in: frame, at: peoplePlace) { [self] in
       user.set($0.string)
-      run(.openDirectChat(with: $0.text), buttons[0], user)
+      run(.rooms(.openDirectChat(with: $0.text)), buttons[0], user)
     }
     invited.suggestPeople(app, in: frame, "ma-invited")
     dom.on(check, .change) { [self] event in
@@ -84,9 +84,10 @@ final class NewDialog<D: DOM> {
       dom.setLength(frame.body, .scrollTop, 0)
     }
     kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
-    dom.on(forms[0], .submit) { [self] _ in run(.openDirectChat(with: ByteString(user.text.trimmed)), buttons[0], user) }
+    dom.on(forms[0], .submit) { [self] _ in run(.rooms(.openDirectChat(with: ByteString(user.text.trimmed))), buttons[0], user)
+    }
     dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }
-    dom.on(forms[2], .submit) { [self] _ in run(.join(ByteString(address.text.trimmed)), buttons[2], address) }
+    dom.on(forms[2], .submit) { [self] _ in run(.rooms(.join(ByteString(address.text.trimmed))), buttons[2], address) }
   }
 
   private func showForm() {
@@ -116,7 +117,7 @@ final class NewDialog<D: DOM> {
       topic: about.utf8.isEmpty ? nil : ByteString(about),
       aliasLocalpart: isPublic ? ByteString(local) : nil, invited: users)
     if isSpace { room.type = NewRoom.spaceType }
-    run(.createRoom(room), button, name)
+    run(.rooms(.create(room)), button, name)
   }
 
   private func fail(_ field: Field<D>, _ text: String) {
@@ -137,7 +138,7 @@ extension App {
   fileprivate func put(_ room: RoomID, in space: RoomID?) {
     guard let space else { return }
     let servers = userID.map { [$0.serverName] } ?? []
-    askOrSay(.setSpaceChild(room, in: space, SpaceChildChange(servers: servers))) { [self] in
+    askOrSay(.spaces(.setChild(room, in: space, SpaceChildChange(servers: servers)))) { [self] in
       notices.show(.addedToSpace)
     }
   }

@@ -70,11 +70,11 @@ final class QuickSwitcher<D: DOM> {
     dom.releaseChildren(of: list)
     targets = []
     active = 0
-    app.ask(.openRoomList(Self.list, .search(ByteString(words), pageSize: Self.roomsLimit)))
+    app.ask(.roomList(.open(Self.list, .search(ByteString(words), pageSize: Self.roomsLimit))))
     for id in app.client.roomList(Self.list)?.rooms(in: .all) ?? [] {
       if let room = app.client.room(id) { add(room) }
     }
-    app.ask(.closeRoomList(Self.list))
+    app.ask(.roomList(.close(Self.list)))
     if let user = UserID(words), user != app.userID { add(user, name: Strings[.startChatWith, words], avatar: nil) }
     mark()
   }
@@ -161,7 +161,7 @@ final class QuickSwitcher<D: DOM> {
       app.goTo(.room(id))
     case .user(let user):
       isBusy = true
-      app.ask(.openDirectChat(with: user.text)) { [self] result in
+      app.ask(.rooms(.openDirectChat(with: user.text))) { [self] result in
         isBusy = false
         switch result {
         case .room(let room):

@@ -142,7 +142,7 @@ final class RoomDirectory<D: DOM> {
     if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
       addMoves(room.id, title, space, in: line)
       let out = dom.button("ma-round", icon: .close, label: Strings[.takeOut, title], in: line)
-      dom.on(out, .click) { [self] _ in app.askOrSay(.removeSpaceChild(room.id, from: space)) { [self] in reload() } }
+      dom.on(out, .click) { [self] _ in app.askOrSay(.spaces(.removeChild(room.id, from: space))) { [self] in reload() } }
     }
     addButton(room, title, in: line)
   }
@@ -154,7 +154,7 @@ final class RoomDirectory<D: DOM> {
       dom.on(button, .click) { [self] _ in
         guard let index = app.client.room(space)?.spaceChildren.firstIndex(where: { $0.roomID == room }) else { return }
         for (child, order) in app.client.spaceOrders(toMove: room, to: index + step, in: space) {
-          app.askOrSay(.setSpaceChild(child, in: space, SpaceChildChange(order: order))) { [self] in reload() }
+          app.askOrSay(.spaces(.setChild(child, in: space, SpaceChildChange(order: order)))) { [self] in reload() }
         }
       }
     }
@@ -181,7 +181,7 @@ final class RoomDirectory<D: DOM> {
       if knocks {
         knock(room, button)
       } else {
-        frame.enterRoom(app, by: .join(address(of: room), via: otherServer.map { [$0] } ?? []), button, note)
+        frame.enterRoom(app, by: .rooms(.join(address(of: room), via: otherServer.map { [$0] } ?? [])), button, note)
       }
     }
   }

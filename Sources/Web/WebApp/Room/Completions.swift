@@ -133,12 +133,12 @@ final class Completions<D: DOM> {
   private func rooms(_ word: String) -> [Choice] {
     let app = writer.app
     var found: [Choice] = []
-    app.ask(.openRoomList(Completions.list, .search(ByteString(word))))
+    app.ask(.roomList(.open(Completions.list, .search(ByteString(word)))))
     for id in app.client.roomList(Completions.list)?.rooms(in: .all) ?? [] where found.count < Completions.shownLimit {
       guard let room = app.client.room(id), let alias = room.canonicalAlias?.string else { continue }
       found.append(Choice(text: alias + " ", label: Strings.words(for: room.name), note: alias))
     }
-    app.ask(.closeRoomList(Completions.list))
+    app.ask(.roomList(.close(Completions.list)))
     return found
   }
 

@@ -80,11 +80,11 @@ final class Conversation<D: DOM> {
   func act(_ action: TimelineAction) -> Bool {
     guard let room = feed.key?.room else { return false }
     switch action {
-    case .retry(let row): app.ask(.retry(room, row.rawValue))
-    case .cancel(let row): app.ask(.cancel(room, row.rawValue))
-    case .retryGap(let row): if let key = feed.key { app.ask(.fillGap(key, row.rawValue)) }
+    case .retry(let row): app.ask(.sending(.retry(room, .item(row.rawValue))))
+    case .cancel(let row): app.ask(.sending(.cancel(room, .item(row.rawValue))))
+    case .retryGap(let row): if let key = feed.key { app.ask(.timeline(.fillGap(key, row.rawValue))) }
     case .retryHead: feed.loadOlder()
-    case .retryTail: if let key = feed.key { app.ask(.paginateForward(key)) }
+    case .retryTail: if let key = feed.key { app.ask(.timeline(.paginateForward(key))) }
     case .jumpToEnd: onLatest?()
     case .toggleFold(let row): feed.toggleFold(row)
     case .menu(let row, _, _): return openMenu(row)
@@ -114,7 +114,7 @@ final class Conversation<D: DOM> {
     case .showReaders(let row): showReaders(row)
     case .openThread(let row): if let item = feed.item(row), let event = item.threadRoot ?? item.eventID { onThread?(event) }
     case .vote(let row, _, let answers):
-      app.askOrSay(.vote(room, poll: target(row), answers: answers.map { ByteString($0) }))
+      app.askOrSay(.sending(.vote(room, poll: target(row), answers: answers.map { ByteString($0) })))
     default: return false
     }
     return true
@@ -145,10 +145,10 @@ final class Conversation<D: DOM> {
     let target = target(row)
     if app.embedding?.hasOneReaction ?? false, let item = feed.item(row) {
       for other in item.reactions where other.isOwn && other.key != key {
-        app.ask(.toggleReaction(room, target, key: other.key))
+        app.ask(.sending(.toggleReaction(room, target, key: other.key)))
       }
     }
-    app.askOrSay(.toggleReaction(room, target, key: key))
+    app.askOrSay(.sending(.toggleReaction(room, target, key: key)))
   }
 
   func copy(_ text: String) {

@@ -113,7 +113,7 @@ final class Crowd<D: DOM> {
     guard let id = room, let room = app.client.room(id), !room.hasAllMembers, !isAsked else { return }
     isAsked = true
     // The client tells of everybody who comes with it.
-    if room.joinedMemberCount <= Crowd.wholeLimit { return app.ask(.loadMembers(id)) }
+    if room.joinedMemberCount <= Crowd.wholeLimit { return app.ask(.people(.loadMembers(id))) }
     ask(id, from: nil)
   }
 
@@ -125,7 +125,7 @@ final class Crowd<D: DOM> {
         for member in page.members { add(member.userID, Member.shownName(member.displayName, of: member.userID)) }
         onChange()
         if let next = page.nextBatch { ask(id, from: next) }
-      case .failure(.refused(let status, _, _, _)) where status != 429: app.ask(.loadMembers(id))
+      case .failure(.refused(let status, _, _, _)) where status != 429: app.ask(.people(.loadMembers(id)))
       case .failure: isAsked = false
       }
     }

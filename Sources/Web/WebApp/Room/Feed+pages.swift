@@ -38,7 +38,7 @@ extension Feed {
   func loadOlder() {
     guard let key else { return }
     pages = PageCount()
-    app.ask(.paginateBack(key))
+    app.ask(.timeline(.paginateBack(key)))
   }
 
   // MARK: Returning to a place
@@ -49,7 +49,7 @@ extension Feed {
     let isFound = source.index(of: saved.event) != nil
     switch source.backState {
     case .loading where !isFound: return
-    case .idle where !isFound && source.items.count < SavedPlace.itemsLimit: app.ask(.paginateBack(key))
+    case .idle where !isFound && source.items.count < SavedPlace.itemsLimit: app.ask(.timeline(.paginateBack(key)))
     default: stopSeeking()
     }
   }

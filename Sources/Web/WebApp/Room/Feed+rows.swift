@@ -192,7 +192,7 @@ extension Feed {
 
   func viewed(_ visible: VisibleRows) {
     guard let key, seeking == nil else { return }
-    if key.focus == .live { app.ask(.viewed(key.room, upTo: folding.lastItem(of: visible.last))) }
+    if key.focus == .live { app.ask(.reading(.viewed(key.room, upTo: folding.lastItem(of: visible.last)))) }
     if case .thread = key.focus, visible.isAtEnd { onThreadSeen?() }
     loadMore(visible, key)
   }
@@ -203,7 +203,7 @@ extension Feed {
       let last = source.index(of: Folding.item(of: visible.last)), first <= last
     else { return }
     let seen = source.items[first...last]
-    for item in seen where item.replyTo != nil && item.quoted == nil { app.ask(.loadReply(key, item.id)) }
+    for item in seen where item.replyTo != nil && item.quoted == nil { app.ask(.timeline(.loadReply(key, item.id))) }
     loadPreviews(seen)
   }
 }

@@ -58,9 +58,9 @@ final class Feed<D: DOM> {
       onFirstUnread?()
     }
     veil.onSkip = { [self] in stopSeeking() }
-    timeline.onNearStart = { [self] in if let key { app.ask(.paginateBack(key)) } }
-    timeline.onNearEnd = { [self] in if let key { app.ask(.paginateForward(key)) } }
-    timeline.onGapVisible = { [self] in if let key { app.ask(.fillGap(key, $0.rawValue)) } }
+    timeline.onNearStart = { [self] in if let key { app.ask(.timeline(.paginateBack(key))) } }
+    timeline.onNearEnd = { [self] in if let key { app.ask(.timeline(.paginateForward(key))) } }
+    timeline.onGapVisible = { [self] in if let key { app.ask(.timeline(.fillGap(key, $0.rawValue))) } }
     timeline.onVisible = { [self] in viewed($0) }
   }
 
@@ -86,7 +86,7 @@ final class Feed<D: DOM> {
     if let old = key {
       savePlace()
       key = nil
-      app.ask(.closeTimeline(old))
+      app.ask(.timeline(.close(old)))
     }
     seeking = nil
     key = new
@@ -102,7 +102,7 @@ final class Feed<D: DOM> {
     timeline.setTyping([])
     guard let new else { return }
     veil.show(.opening)
-    app.ask(.openTimeline(new)) { [self] result in
+    app.ask(.timeline(.open(new))) { [self] result in
       guard key == new else { return }
       if case .failed(let error) = result { return failed(error) }
       // A thread in which nobody said anything yet has no steps.

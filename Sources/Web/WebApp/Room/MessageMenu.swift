@@ -122,15 +122,16 @@ struct MessageMenu<D: DOM> {
     case .edit: conversation.writer.edit(item)
     case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
     case .link: if let event = item.eventID { copyLink(event, room) }
-    case .pin: if let event = item.eventID { app.askOrSay(.pin(room, event)) }
-    case .unpin: if let event = item.eventID { app.askOrSay(.unpin(room, event)) }
+    case .pin: if let event = item.eventID { app.askOrSay(.sending(.pin(room, event))) }
+    case .unpin: if let event = item.eventID { app.askOrSay(.sending(.unpin(room, event))) }
     case .endPoll:
-      app.askOrSay(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText])))
+      app.askOrSay(
+        .sending(.endPoll(room, poll: conversation.target(RowID(item.id)), text: ByteString(Strings[.pollEndedText]))))
     case .voters: conversation.showVoters(RowID(item.id))
     case .sticker: makeSticker(item)
     case .reactors: conversation.showReactors(RowID(item.id))
-    case .retry: app.ask(.retry(room, item.id))
-    case .cancel: app.ask(.cancel(room, item.id))
+    case .retry: app.ask(.sending(.retry(room, .item(item.id))))
+    case .cancel: app.ask(.sending(.cancel(room, .item(item.id))))
     case .history, .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }
   }
@@ -149,7 +150,7 @@ struct MessageMenu<D: DOM> {
   private func markUnread(_ item: TimelineItem, _ room: RoomID) {
     let feed = conversation.feed
     guard let source = feed.source, let index = source.index(of: item.id) else { return }
-    app.askOrSay(.markUnread(room, true, after: source.items[..<index].last { $0.eventID != nil }?.eventID))
+    app.askOrSay(.reading(.markUnread(room, true, after: source.items[..<index].last { $0.eventID != nil }?.eventID)))
     app.goTo(.list)
   }
 
@@ -177,13 +178,13 @@ struct MessageMenu<D: DOM> {
       app.dialogs.open {
         ConfirmDialog(
           app, .deleteForMeQuestion, note: Strings[.deleteForMeNote], action: .deleteForMe, busy: .removing,
-          .removeForMe(room, event), in: $0)
+          .timeline(.removeForMe(room, event)), in: $0)
       }
     default:
       app.dialogs.open {
         ConfirmDialog(
           app, .deleteQuestion, action: .delete, busy: .removing,
-          .redactEvent(room, conversation.target(RowID(item.id)), reason: nil, relationTypes: []), in: $0)
+          .sending(.redact(room, conversation.target(RowID(item.id)), reason: nil)), in: $0)
       }
     }
   }
@@ -191,7 +192,7 @@ struct MessageMenu<D: DOM> {
   private func showSource(_ item: TimelineItem, _ room: RoomID) {
     guard let event = item.eventID else { return }
     let app = app
-    app.ask(.loadEvent(room, event)) { result in
+    app.ask(.timeline(.loadEvent(room, event))) { result in
       switch result {
       case .event(let source): TextDialog(app, Strings[.source], [Indented.json(source.bytes)], isCode: true)
       case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)

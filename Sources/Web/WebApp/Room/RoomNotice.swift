@@ -70,14 +70,14 @@ final class RoomNotice<D: DOM> {
     let buttons = dom.element("div", "ma-buttons", in: node)
     let decline = SubmitButton(dom, .decline, busy: .leaving, kind: "", in: buttons)
     let accept = SubmitButton(dom, .accept, busy: .joining, in: buttons)
-    run(accept, .join(id.text))
-    run(decline, .leave(id)) { [app] in if app.place.room == id { app.goTo(.list, replacing: true) } }
+    run(accept, .rooms(.join(id.text)))
+    run(decline, .rooms(.leave(id))) { [app] in if app.place.room == id { app.goTo(.list, replacing: true) } }
   }
 
   private func showAsked(_ id: RoomID) {
     say(Strings[.waitingForAnswer])
     let buttons = dom.element("div", "ma-buttons", in: node)
-    run(SubmitButton(dom, .withdrawRequest, busy: .leaving, kind: "", in: buttons), .leave(id))
+    run(SubmitButton(dom, .withdrawRequest, busy: .leaving, kind: "", in: buttons), .rooms(.leave(id)))
   }
 
   private func showOutside(_ id: RoomID, _ kind: Kind, _ room: Room?) {
@@ -86,7 +86,7 @@ final class RoomNotice<D: DOM> {
     let buttons = dom.element("div", "ma-buttons", in: node)
     if kind != .unknown {
       let forget = SubmitButton(dom, .forget, busy: .leaving, kind: "", in: buttons)
-      run(forget, .forget(id)) { [app] in app.goTo(.list, replacing: true) }
+      run(forget, .rooms(.forget(id))) { [app] in app.goTo(.list, replacing: true) }
     }
     // Whom others removed comes back only where there is a way.
     guard kind != .banned, removal == nil || room?.joinRule.map({ $0 != .invite && $0 != .private }) ?? true else { return }
@@ -113,7 +113,7 @@ final class RoomNotice<D: DOM> {
     guard let successor = room?.successor else { return }
     let buttons = dom.element("div", "ma-buttons", in: node)
     let go = SubmitButton(dom, .goToNewRoom, busy: .joining, in: buttons)
-    run(go, .join(successor.text)) { [app] in app.goTo(.room(successor)) }
+    run(go, .rooms(.join(successor.text))) { [app] in app.goTo(.room(successor)) }
   }
 
   private func run(_ button: SubmitButton<D>, _ command: Command, _ then: (() -> Void)? = nil) {

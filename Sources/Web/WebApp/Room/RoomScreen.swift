@@ -122,7 +122,7 @@ final class RoomScreen<D: DOM> {
 
   func jump(to milliseconds: Int64, _ then: @escaping (ClientError?) -> Void) {
     guard let room else { return }
-    app.ask(.jumpToDate(room, milliseconds)) { [self] result in
+    app.ask(.timeline(.jumpToDate(room, milliseconds))) { [self] result in
       switch result {
       case .timeline(let key):
         guard case .event(let event) = key.focus, key.room == self.room else { return }
@@ -139,7 +139,9 @@ final class RoomScreen<D: DOM> {
     guard let room, Host.pageState.isSuperset(of: [.visible, .focused]), let state = app.client.room(room),
       state.notificationCount > 0
     else { return }
-    if conversation.feed.key?.focus == .live, conversation.feed.timeline.isAtEnd { return app.askOrSay(.markRead(room)) }
+    if conversation.feed.key?.focus == .live, conversation.feed.timeline.isAtEnd {
+      return app.askOrSay(.reading(.markRead(room)))
+    }
     guard state.unreadCounts.threads[thread] != nil, let last = panel.conversation?.feed.source?.items.last?.eventID else {
       return
     }

@@ -44,15 +44,16 @@ enum SlashCommand {
     if name == "plain" { return isEmpty ? .wrong("/plain …") : .message(Written(text: rest, isPlain: true)) }
     if name == "shrug" { return .message(Written(text: rest + (isEmpty ? "" : " ") + "¯\\_(ツ)_/¯", isPlain: true)) }
     if name == "silent" { return isEmpty ? .wrong("/silent …") : SlashCommand(rest).silently }
-    if name == "leave" { return .command { .leave($0.id) } }
-    if name == "topic" { return isEmpty ? .wrong("/topic …") : .command { .setRoomTopic($0.id, ByteString(rest)) } }
-    if name == "nick" { return isEmpty ? .wrong("/nick …") : .command { _ in .setDisplayName(ByteString(rest)) } }
-    if name == "join" { return isEmpty ? .wrong("/join #room:server") : .command { _ in .join(ByteString(rest)) } }
+    if name == "leave" { return .command { .rooms(.leave($0.id)) } }
+    if name == "topic" { return isEmpty ? .wrong("/topic …") : .command { .rooms(.setTopic($0.id, ByteString(rest))) } }
+    if name == "nick" { return isEmpty ? .wrong("/nick …") : .command { _ in .account(.setDisplayName(ByteString(rest))) } }
+    if name == "join" { return isEmpty ? .wrong("/join #room:server") : .command { _ in .rooms(.join(ByteString(rest))) } }
     guard name == "invite" || name == "kick" || name == "ban" else { return .unknown(name.string, rest) }
     guard let user = UserID(first) else { return .wrong("/" + name.string + " @user:server") }
-    if name == "invite" { return .command { .invite($0.id, user: user.text) } }
+    if name == "invite" { return .command { .people(.invite($0.id, user: user.text)) } }
     let why = reason.isEmpty ? nil : reason
-    return name == "kick" ? .command { .kick($0.id, user, reason: why) } : .command { .ban($0.id, user, reason: why) }
+    return name == "kick"
+      ? .command { .people(.kick($0.id, user, reason: why)) } : .command { .people(.ban($0.id, user, reason: why)) }
   }
 
   /// What is said this way is said so that nobody is notified.

@@ -85,7 +85,7 @@ extension Writer {
     guard let key else { return }
     var message = addressed(message)
     message.isSilent = isSilent
-    app.askOrSay(.send(key.room, message))
+    app.askOrSay(.sending(.send(key.room, message)))
     if case .reply = kind { reset(clearing: false) }
     onSent?()
   }

@@ -202,7 +202,7 @@ final class Writer<D: DOM> {
 
   private func save() {
     guard let key else { return }
-    app.ask(.saveDraft(key.room, thread: thread, Draft(ByteString(composer.text), kind: kind)))
+    app.ask(.sending(.setDraft(key.room, thread: thread, Draft(ByteString(composer.text), kind: kind))))
   }
 
   // MARK: Keys
@@ -263,11 +263,11 @@ final class Writer<D: DOM> {
     var formatted = text
     formatted.unpreviewed = preview.vetoed
     if case .edit(let event) = kind {
-      app.askOrSay(.edit(key.room, .event(event), formatted))
+      app.askOrSay(.sending(.edit(key.room, .event(event), formatted)))
     } else {
       var message = OutgoingMessage.message(formatted, style: written.style)
       message.isSilent = written.isSilent
-      app.askOrSay(.send(key.room, addressed(message)))
+      app.askOrSay(.sending(.send(key.room, addressed(message))))
       if let thread, isAlsoInRoom { sendInRoom(message.replying(to: .event(thread)), key.room) }
       onSent?()
     }
@@ -285,8 +285,8 @@ final class Writer<D: DOM> {
   /// Beside the thread; what stands in the room's own composer stays there.
   private func sendInRoom(_ message: OutgoingMessage, _ id: RoomID) {
     let draft = app.client.room(id)?.draft(in: nil)
-    app.askOrSay(.send(id, message))
-    if let draft { app.ask(.saveDraft(id, thread: nil, draft)) }
+    app.askOrSay(.sending(.send(id, message)))
+    if let draft { app.ask(.sending(.setDraft(id, draft))) }
   }
 
   /// With the people that it names, and the pictures.

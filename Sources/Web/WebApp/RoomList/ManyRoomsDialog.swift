@@ -31,7 +31,7 @@ final class ManyRoomsDialog<D: DOM> {
         show()
         dom.flush()
       })
-    add(Strings[.markRead], in: buttons) { [self] in end($0.map { .markRead($0) }) }
+    add(Strings[.markRead], in: buttons) { [self] in end($0.map { .reading(.markRead($0)) }) }
     if app.client.offeredExtensions?.contains(.hide) ?? false { add(Strings[.hideRoom], in: buttons) { [self] in hide($0) } }
     add(Strings[.leave], kind: "ma-danger", in: buttons) { [self] in askLeave($0) }
     show()
@@ -82,7 +82,7 @@ final class ManyRoomsDialog<D: DOM> {
       dom.on(leave, .click) { [self] _ in
         question.close()
         if let open = app.place.room, rooms.contains(open) { app.goTo(.list, replacing: true) }
-        guard app.client.offeredExtensions?.contains(.bulk) ?? false else { return end(rooms.map { .leave($0) }) }
+        guard app.client.offeredExtensions?.contains(.bulk) ?? false else { return end(rooms.map { .rooms(.leave($0)) }) }
         frame.close()
         app.dialogs.open { LeavingDialog(app, rooms, in: $0) }
       }

@@ -62,7 +62,7 @@ final class RoomList<D: DOM> {
   private func open() {
     var query = filter.query
     query.pageSize = RoomList.pageRooms
-    app.ask(.openRoomList(RoomList.list, query))
+    app.ask(.roomList(.open(RoomList.list, query)))
   }
 
   func showProfile() {
@@ -111,7 +111,7 @@ final class RoomList<D: DOM> {
     } else if room.isUnread {
       app.markAsRead(room)
     } else {
-      app.askOrSay(.markUnread(id, true))
+      app.askOrSay(.reading(.markUnread(id, true)))
     }
   }
 
@@ -197,7 +197,7 @@ final class RoomList<D: DOM> {
   /// Whether there was another page.
   private func grow(_ section: RoomSection<D>) -> Bool {
     let count = section.rooms.count
-    app.ask(.growRoomList(RoomList.list, section.kind))
+    app.ask(.roomList(.grow(RoomList.list, section.kind)))
     return section.rooms.count > count
   }
 

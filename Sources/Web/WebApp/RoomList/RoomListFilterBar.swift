@@ -40,7 +40,7 @@ final class RoomListFilterBar<D: DOM> {
     dom.setClass(choice.node, "ma-field ma-filter-choice")
     readAll = dom.button("ma-button ma-wide", .markAllRead, in: node)
     dom.setFlag(readAll, "hidden", true)
-    dom.on(readAll, .click) { _ in app.askOrSay(.markRead(nil)) }
+    dom.on(readAll, .click) { _ in app.askOrSay(.reading(.markRead(nil))) }
     choice.onChange = { [self] in
       kind = $0
       dom.setFlag(readAll, "hidden", !kind.hasSameBytes(as: "unread"))

@@ -20,7 +20,7 @@ struct RoomMenu<D: DOM> {
     switch room.membership {
     case .join: addAll(room)
     case .invite: add(Strings[.decline], isFirst: true) { [self] in leave() }
-    case .leave, .ban: add(Strings[.forget], isFirst: true) { [self] in ask(.forget(id)) { [self] in left() } }
+    case .leave, .ban: add(Strings[.forget], isFirst: true) { [self] in ask(.rooms(.forget(id))) { [self] in left() } }
     case .knock: add(Strings[.withdrawRequest], isFirst: true) { [self] in leave() }
     }
   }
@@ -37,12 +37,12 @@ struct RoomMenu<D: DOM> {
     if room.isUnread {
       add(Strings[.markRead]) { [app] in app.markAsRead(room) }
       add(Strings[.whyUnread]) { [self] in
-        app.ask(.explainUnread(id)) { [app] result in
+        app.ask(.reading(.explainUnread(id))) { [app] result in
           if case .unread(let evidence) = result { UnreadDialog(app, room, evidence) }
         }
       }
     } else {
-      add(Strings[.markUnread]) { [self] in ask(.markUnread(id, true)) }
+      add(Strings[.markUnread]) { [self] in ask(.reading(.markUnread(id, true))) }
     }
     if room.isHidden {
       add(Strings[.showAgain]) { [app, id] in app.askOrSay(.unhide(id)) }
@@ -60,7 +60,7 @@ struct RoomMenu<D: DOM> {
     add(Strings[.leave], isDangerous: true) { [self] in
       app.dialogs.open {
         ConfirmDialog(
-          app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .leave(id),
+          app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .rooms(.leave(id)),
           in: $0
         ) { [self] in left() }
       }
@@ -74,7 +74,7 @@ struct RoomMenu<D: DOM> {
     for (place, words) in [(index - 1, Strings.Key.moveUp), (index + 1, .moveDown)] where all.indices.contains(place) {
       add(Strings[words]) { [self] in
         for (room, order) in app.client.tagOrders(toMove: id, to: place, tag: RoomTag.favourite) {
-          ask(.setTag(room, RoomTag(RoomTag.favourite, order: order)))
+          ask(.rooms(.setTag(room, RoomTag(RoomTag.favourite, order: order))))
         }
       }
     }
@@ -90,11 +90,11 @@ struct RoomMenu<D: DOM> {
   }
 
   private func set(_ tag: ByteString, _ isOn: Bool, without other: ByteString?) {
-    ask(isOn ? .setTag(id, RoomTag(tag)) : .removeTag(id, tag))
-    if isOn, let other { ask(.removeTag(id, other)) }
+    ask(isOn ? .rooms(.setTag(id, RoomTag(tag))) : .rooms(.removeTag(id, tag)))
+    if isOn, let other { ask(.rooms(.removeTag(id, other))) }
   }
 
-  private func leave() { ask(.leave(id)) { [self] in left() } }
+  private func leave() { ask(.rooms(.leave(id))) { [self] in left() } }
 
   private func left() { if app.place.room == id { app.goTo(.list, replacing: true) } }
 
@@ -123,7 +123,7 @@ struct NotificationChoice<D: DOM> {
       app.dom, Strings[.notifications], modes.map { (value($0.mode), Strings[$0.words]) }, selected: known, in: parent
     ) { text in
       let mode = modes.first { value($0.mode).hasSameBytes(as: text) }?.mode
-      app.ask(.changeNotifications(.mode(room, mode))) { result in
+      app.ask(.account(.changeNotifications(.mode(room, mode)))) { result in
         guard case .failed(let error) = result else { return }
         if isThere() { choice?.set(known) }
         app.notices.show(Strings.words(for: error), isTrouble: true)

@@ -93,7 +93,7 @@ final class SignInScreen<D: DOM> {
     app.loginToken = nil
     // The form, and what it says, is hidden where there are only other ways.
     if token.isEmpty { return app.notices.show(.strangeSignOn, isTrouble: true) }
-    app.ask(.logIn(.token(token))) { [self] in ended($0, userName) }
+    app.ask(.session(.logIn(.token(token)))) { [self] in ended($0, userName) }
   }
 
   func close() {
@@ -152,14 +152,14 @@ final class SignInScreen<D: DOM> {
 
   private func goOnAsGuest() {
     guard app.client.sessionState != .signingIn else { return }
-    app.ask(.registerGuest) { [self] in ended($0, userName) }
+    app.ask(.session(.registerGuest)) { [self] in ended($0, userName) }
   }
 
   private func logIn() {
     let user = userName.text.trimmed
     guard !user.utf8.isEmpty else { return fail(userName, Strings[.userNameMissing]) }
     guard !password.text.utf8.isEmpty else { return fail(password, Strings[.passwordMissing]) }
-    app.ask(.logIn(.password(ByteString(password.text), user: identifier(user)))) { [self] result in
+    app.ask(.session(.logIn(.password(ByteString(password.text), user: identifier(user))))) { [self] result in
       ended(result, password)
     }
   }
@@ -182,7 +182,9 @@ final class SignInScreen<D: DOM> {
     let given = token.text.trimmed
     if wantsToken, given.utf8.isEmpty { return fail(token, Strings[.tokenMissing]) }
     app.ask(
-      .register(username: ByteString(name), password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil)
+      .session(
+        .register(
+          username: ByteString(name), password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil))
     ) { [self] result in
       ended(result, newUserName)
     }
@@ -204,7 +206,7 @@ final class SignInScreen<D: DOM> {
     app.dialogs.open {
       AuthenticationDialog(app, needed, in: $0) { [self] stage, answered in
         guard let stage else { return }
-        app.ask(.continueRegistration(stage)) { [self] result in
+        app.ask(.session(.continueRegistration(stage))) { [self] result in
           if case .failed(.authenticationNeeded(let again)) = result, again.nextStages == needed.nextStages {
             return answered(false)
           }
@@ -223,7 +225,7 @@ final class SignInScreen<D: DOM> {
   // MARK: Server
 
   private func askServer() {
-    app.ask(.loadFlows) { [self] result in
+    app.ask(.session(.loadFlows)) { [self] result in
       guard !isClosed else { return }
       serverUse.setBusy(false)
       if case .failed = result { say(Strings[.serverUnreachable]) }

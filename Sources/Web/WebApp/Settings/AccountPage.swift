@@ -137,6 +137,6 @@ final class AccountPage<D: DOM> {
   /// The list is the account's: it is different once a sync has brought it back, which may be before the answer.
   private func setIgnored(_ user: UserID, _ isIgnored: Bool) {
     app.onIgnoredUsers = { [self] in if frame.isOpen { showIgnored() } }
-    app.askOrSay(.setIgnored(user, isIgnored))
+    app.askOrSay(.people(.setIgnored(user, isIgnored)))
   }
 }

@@ -164,7 +164,7 @@ final class NotificationsPage<D: DOM> {
 
   private func change(_ change: NotificationChange) {
     dom.setText(trouble, "")
-    app.ask(.changeNotifications(change)) { [self] result in
+    app.ask(.account(.changeNotifications(change))) { [self] result in
       guard frame.isOpen else { return }
       if case .failed(let error) = result { dom.setText(trouble, Strings.words(for: error)) }
       showRules()

@@ -41,13 +41,13 @@ final class ProfilePage<D: DOM> {
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
     dom.on(form, .submit) { [self] _ in
       keep(status.text.trimmed)
-      run(.setDisplayName(ByteString(name.text.trimmed)), save)
+      run(.account(.setDisplayName(ByteString(name.text.trimmed))), save)
     }
     dom.on(out, .click) { _ in
       app.dialogs.open {
         ConfirmDialog(
           app, .logOutQuestion, note: Strings[.logOutNote], action: .logOut, busy: .loggingOut,
-          .logOut, in: $0)
+          .session(.logOut), in: $0)
       }
     }
   }
@@ -81,7 +81,7 @@ final class ProfilePage<D: DOM> {
         dom.setText(trouble, .notPicture)
         return dom.flush()
       }
-      run(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType)), button)
+      run(.account(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType))), button)
     }
   }
 
@@ -105,6 +105,8 @@ extension App {
     let kind = Host.setting(Settings.presence) ?? ""
     let presence: Presence = kind.hasSameBytes(as: "offline") ? .offline : kind.utf8.isEmpty ? .online : .unavailable
     let status = Host.setting(Settings.status)
-    if always || presence != .online || status != nil { ask(.setPresence(presence, message: ByteString(status ?? ""))) }
+    if always || presence != .online || status != nil {
+      ask(.people(.setPresence(presence, message: ByteString(status ?? ""))))
+    }
   }
 }

@@ -1,0 +1,53 @@
+import JSON
+import MatrixModel
+
+/// Why something did not happen.
+public indirect enum ClientError: Error, Sendable {
+  /// No answer from the server.
+  case network
+  /// The server refused it.
+  /// - retryAfterMilliseconds: how long to wait, where it said so. Spec: "Rate limiting".
+  case refused(status: Int, code: ErrorCode, message: ByteString, retryAfterMilliseconds: Int64? = nil)
+  /// The server wants to be surer of who asks. Spec: "User-interactive authentication API".
+  case authenticationNeeded(InteractiveAuthentication)
+  /// The file is larger than the server takes.
+  case tooLarge(limitBytes: Int64)
+  /// No homeserver was found there.
+  case noHomeserver(DiscoveryError)
+  /// The server's certificate is not trusted.
+  case untrustedServer
+  /// Whoever asked has stopped waiting for it.
+  case cancelled
+  /// The answer was not what the spec says.
+  case badAnswer
+  /// Not `@localpart:server`.
+  case invalidUserID
+  /// Neither a room ID nor an alias.
+  case invalidRoomAddress
+  /// One cannot chat with oneself.
+  case ownUserID
+  case unknownRoom
+  case notSignedIn
+  /// As that user: log out first, or use another store.
+  case alreadySignedIn(UserID)
+  /// The server wants a way of signing in that this client does not have.
+  case unsupportedFlow
+  /// The server registers only people with a token; ask for one and register again.
+  case registrationTokenNeeded
+  /// Too many messages wait already.
+  case outboxIsFull
+  /// What is kept on this device cannot be read; nothing was asked.
+  case storeUnavailable(reason: ByteString)
+  /// The file of an attachment is no longer there.
+  case attachmentIsGone
+
+  // Sending
+  /// What it speaks of could not be sent; it is tried again together with that.
+  case targetFailed
+  /// The event is not known here, nor on its way.
+  case unknownEvent
+  /// One may not do that in this room.
+  case notAllowed
+  /// The content is not what its kind asks for.
+  case invalidContent
+}

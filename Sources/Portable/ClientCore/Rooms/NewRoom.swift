@@ -1,0 +1,27 @@
+import JSON
+import MatrixModel
+
+/// What a new room is like.
+public struct NewRoom: Sendable {
+  public enum Preset: Sendable { case privateChat, trustedPrivateChat, publicChat }
+
+  public var preset: Preset
+  public var name: ByteString?
+  public var topic: ByteString?
+  /// Localpart of the alias to make, without `#` and server.
+  public var aliasLocalpart: ByteString?
+  public var invited: [UserID]
+  /// `m.space` for a space (`NewRoom.space`); nil for a plain room.
+  public var type: ByteString?
+
+  public init(
+    preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
+    invited: [UserID] = []
+  ) {
+    self.preset = preset
+    self.name = name
+    self.topic = topic
+    self.aliasLocalpart = aliasLocalpart
+    self.invited = invited
+  }
+}
