@@ -52,7 +52,8 @@ let package = Package(
     // Portable: native and wasm32
     module("JSON", in: "Portable", settings: portable),
     module("MatrixModel", in: "Portable", uses: ["JSON"], settings: portable),
-    module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
+    module("EventContent", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
+    module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
 
@@ -168,6 +169,7 @@ let package = Package(
     // Tests
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
+    tests(of: "EventContent", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(

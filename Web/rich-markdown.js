@@ -1,4 +1,4 @@
-// What is written as it will look, and the same as Markdown. The Markdown is that of the program (Sources/Portable/ClientCore/Formatting), which
+// What is written as it will look, and the same as Markdown. The Markdown is that of the program (Sources/Portable/EventContent/Formatting), which
 // makes of it what is sent; this file follows its rules, so that what one sees is what is sent.
 //
 // The document is a tree of a few elements: lines (`div`, `h1` to `h6`, `hr`) stand in the root or in `blockquote`, `li` of `ul` and `ol`, `pre`.

@@ -27,7 +27,8 @@ import Testing
     let names = Set(rows.compactMap { $0.split(separator: "|").last }.flatMap { SourceText.quoted($0) })
     try #require(names.count > 30)
     let sources = try SourceText.declarations(in: [
-      "Sources/Client/MatrixClient", "Sources/Portable/ClientCore", "Sources/Portable/MatrixModel"
+      "Sources/Client/MatrixClient", "Sources/Portable/ClientCore", "Sources/Portable/EventContent",
+      "Sources/Portable/MatrixModel"
     ])
     for name in names.sorted() {
       for part in name.prefix(while: { $0 != "(" }).split(separator: ".") {

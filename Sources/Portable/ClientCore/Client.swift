@@ -1,3 +1,4 @@
+@_exported public import EventContent
 import JSON
 import MatrixModel
 

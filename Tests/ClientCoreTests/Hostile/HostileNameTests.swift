@@ -100,21 +100,21 @@ import Testing
     #expect(entry.attachment?.fileName == "reportfdp .exe" && entry.caption == nil)
   }
 
-  @Test(arguments: [Limits.nameBytes, Limits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {
+  @Test(arguments: [ContentLimits.nameBytes, ContentLimits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {
     let name = String(repeating: "n", count: bytes)
     var host = Host.signedIn()
     let room = Wire.event("m.room.name", "$n", #"{"name":"\#(name)"}"#, stateKey: "")
     host.sync(Wire.join(state: [Wire.member("@me:test", name: name), room]))
     host.command(.timeline(.openRoom(.test)))
-    #expect(host.client.room(.test)?.name.english.count == min(bytes, Limits.nameBytes))
-    #expect(host.client.room(.test)?.members.first?.displayName?.count == min(bytes, Limits.nameBytes))
+    #expect(host.client.room(.test)?.name.english.count == min(bytes, ContentLimits.nameBytes))
+    #expect(host.client.room(.test)?.members.first?.displayName?.count == min(bytes, ContentLimits.nameBytes))
   }
 
   @Test func `a name is not cut in the middle of a character`() throws {
     // One byte, then three each: the bound falls into a character.
     let json = try JSON.parse(Array(#"{"name":"x\#(String(repeating: "爱", count: 1_000))"}"#.utf8))
     let name = try #require(ShownName.read(json["name"]))
-    #expect(name.count == Limits.nameBytes - (Limits.nameBytes - 1) % 3)
+    #expect(name.count == ContentLimits.nameBytes - (ContentLimits.nameBytes - 1) % 3)
     #expect(name.string.unicodeScalars.allSatisfy { $0 == "x" || $0 == "爱" })
   }
 

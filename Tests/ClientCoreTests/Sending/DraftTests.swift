@@ -61,10 +61,10 @@ import Testing
 
   @Test func `a draft has an end`() {
     var host = Host.inRoom()
-    host.command(.sending(.setDraft(.test, Draft(ByteString(String(repeating: "x", count: Limits.contentBytes + 1))))))
+    host.command(.sending(.setDraft(.test, Draft(ByteString(String(repeating: "x", count: ContentLimits.contentBytes + 1))))))
     #expect(host.result() == "tooLarge(limitBytes: 60000)")
-    host.command(.sending(.setDraft(.test, Draft(ByteString(String(repeating: "x", count: Limits.contentBytes))))))
-    #expect(host.client.room(.test)?.draft.count == Limits.contentBytes)
+    host.command(.sending(.setDraft(.test, Draft(ByteString(String(repeating: "x", count: ContentLimits.contentBytes))))))
+    #expect(host.client.room(.test)?.draft.count == ContentLimits.contentBytes)
   }
 
   @Test func `a forgotten room leaves no drafts`() {

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a name that cannot stand between colons is none`() throws {
-    let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: Limits.shortcodeBytes + 1), "猫-1"]
+    let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: ContentLimits.shortcodeBytes + 1), "猫-1"]
     let images = names.map { #""\#($0)":{"url":"mxc://t/a"}"# }.joined(separator: ",")
     let found = try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)
     #expect(found?.packs.first?.emoticons.map { $0.shortcode } == ["猫-1"])

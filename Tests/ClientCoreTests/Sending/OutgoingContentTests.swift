@@ -148,9 +148,9 @@ import Testing
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .custom("a.b", content: Array("[]".utf8)))))
     #expect(host.result() == "invalidContent")
-    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes))))))
+    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: ContentLimits.contentBytes))))))
     #expect(host.result() == "tooLarge(limitBytes: 60000)")
-    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: Limits.contentBytes - 100))))))
+    host.command(.sending(.send(.test, .text(ByteString(String(repeating: "x", count: ContentLimits.contentBytes - 100))))))
     #expect(host.result() == "queued")
   }
 

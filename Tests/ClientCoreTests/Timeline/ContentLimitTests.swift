@@ -16,17 +16,19 @@ import Testing
     "[" + (0..<count).map(element).joined(separator: ",") + "]"
   }
 
-  @Test(arguments: [Limits.mentions, Limits.mentions + 1]) func `mentioned users`(count: Int) {
+  @Test(arguments: [ContentLimits.mentions, ContentLimits.mentions + 1]) func `mentioned users`(count: Int) {
     let users = Self.list(count) { "\"@u\($0):test\"" }
     let message = Self.message(#"{"msgtype":"m.text","body":"x","m.mentions":{"user_ids":\#(users)}}"#)
-    #expect(message?.mentions?.users.count == Limits.mentions)
+    #expect(message?.mentions?.users.count == ContentLimits.mentions)
   }
 
-  @Test(arguments: [Limits.linksWithoutPreview, Limits.linksWithoutPreview + 1]) func `links without a preview`(count: Int) {
-    let long = "https://t/" + String(repeating: "x", count: Limits.linkBytes)
+  @Test(arguments: [ContentLimits.linksWithoutPreview, ContentLimits.linksWithoutPreview + 1]) func `links without a preview`(
+    count: Int
+  ) {
+    let long = "https://t/" + String(repeating: "x", count: ContentLimits.linkBytes)
     let urls = "[7,\"\(long)\"," + Self.list(count) { "\"https://t/\($0)\"" }.dropFirst()
     let message = Self.message(#"{"msgtype":"m.text","body":"x","martlet.no_preview":\#(urls)}"#)
-    #expect(message?.unpreviewed.first == "https://t/0" && message?.unpreviewed.count == Limits.linksWithoutPreview)
+    #expect(message?.unpreviewed.first == "https://t/0" && message?.unpreviewed.count == ContentLimits.linksWithoutPreview)
     for none in ["[]", "{}", "7", #""https://t/0""#, "[7]"] {
       #expect(Self.message(#"{"msgtype":"m.text","body":"x","martlet.no_preview":\#(none)}"#)?.unpreviewed.isEmpty == true)
     }
@@ -34,47 +36,48 @@ import Testing
 
   @Test(arguments: [0, 1]) func `all of a message of a type that is not known`(beyond: Int) {
     let head = #"{"msgtype":"org.example.order","body":"two","x":""#
-    let content = head + String(repeating: "x", count: Limits.contentBytes + beyond - head.utf8.count - 2) + "\"}"
+    let content = head + String(repeating: "x", count: ContentLimits.contentBytes + beyond - head.utf8.count - 2) + "\"}"
     let message = Self.message(content)
     #expect(message?.kind == .unknown && message?.body == "two")
     guard case .unknown("org.example.order", let bytes)? = message?.details else { return #expect(beyond > 0) }
     #expect(beyond == 0 && String(decoding: bytes, as: UTF8.self) == content)
   }
 
-  @Test(arguments: [Limits.galleryEntries, Limits.galleryEntries + 1]) func `files of a gallery`(count: Int) {
+  @Test(arguments: [ContentLimits.galleryEntries, ContentLimits.galleryEntries + 1]) func `files of a gallery`(count: Int) {
     let files = Self.list(count) { #"{"itemtype":"m.file","body":"\#($0)","url":"mxc://test/\#($0)"}"# }
     let message = Self.message(#"{"msgtype":"dm.filament.gallery","body":"x","itemtypes":\#(files)}"#)
-    #expect(message?.gallery.count == Limits.galleryEntries)
+    #expect(message?.gallery.count == ContentLimits.galleryEntries)
   }
 
-  @Test(arguments: [Limits.waveformSamples, Limits.waveformSamples + 1]) func `samples of a waveform`(count: Int) {
+  @Test(arguments: [ContentLimits.waveformSamples, ContentLimits.waveformSamples + 1]) func `samples of a waveform`(count: Int)
+  {
     let samples = Self.list(count) { "\($0)" }
     let message = Self.message(
       #"{"msgtype":"m.audio","body":"x","m.voice":{},"m.audio":{"waveform":\#(samples)}}"#)
-    #expect(message?.attachment?.waveform.count == Limits.waveformSamples)
+    #expect(message?.attachment?.waveform.count == ContentLimits.waveformSamples)
   }
 
   @Test func `a blurhash`() {
-    for (count, isKept) in [(Limits.blurHashBytes, true), (Limits.blurHashBytes + 1, false)] {
+    for (count, isKept) in [(ContentLimits.blurHashBytes, true), (ContentLimits.blurHashBytes + 1, false)] {
       let hash = String(repeating: "A", count: count)
       let message = Self.message(#"{"msgtype":"m.image","body":"x","info":{"blurhash":"\#(hash)"}}"#)
       #expect((message?.attachment?.blurHash != nil) == isKept)
     }
   }
 
-  @Test(arguments: [Limits.pinnedEvents, Limits.pinnedEvents + 1]) func `pinned events`(count: Int) {
+  @Test(arguments: [ContentLimits.pinnedEvents, ContentLimits.pinnedEvents + 1]) func `pinned events`(count: Int) {
     let pins = Self.list(count) { "\"$p\($0)\"" }
     let host = Host.inRoom([Wire.event("m.room.pinned_events", "$1", #"{"pinned":\#(pins)}"#, stateKey: "")])
-    #expect(host.client.room(.test)?.pinnedEvents.count == Limits.pinnedEvents)
+    #expect(host.client.room(.test)?.pinnedEvents.count == ContentLimits.pinnedEvents)
   }
 
-  @Test(arguments: [Limits.alternativeAddresses, Limits.alternativeAddresses + 1]) func `addresses`(count: Int) {
+  @Test(arguments: [ContentLimits.alternativeAddresses, ContentLimits.alternativeAddresses + 1]) func `addresses`(count: Int) {
     let aliases = Self.list(count) { "\"#a\($0):test\"" }
     let event = Wire.event("m.room.canonical_alias", "$1", #"{"alt_aliases":\#(aliases)}"#, stateKey: "")
     guard case .state(.alternativeAddressesChanged(let added, _))? = Host.inRoom([event]).items().first?.content else {
       return #expect(Bool(false))
     }
-    #expect(added.count == Limits.alternativeAddresses)
+    #expect(added.count == ContentLimits.alternativeAddresses)
   }
 
   @Test func `what is kept of others' events about one`() {

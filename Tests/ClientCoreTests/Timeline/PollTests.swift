@@ -128,7 +128,7 @@ import Testing
     let content = #"{"m.poll":{"question":{"m.text":[{"body":"?"}]},"max_selections":900,"answers":[\#(answers)]}}"#
     let host = Host.inRoom([Wire.event("m.poll.start", "$p", content)])
     guard case .message(let message)? = host.items().first?.content else { return #expect(Bool(false)) }
-    #expect(message.poll?.answers.count == Limits.pollAnswers)
-    #expect(message.poll?.selectionLimit == Limits.pollAnswers)
+    #expect(message.poll?.answers.count == ContentLimits.pollAnswers)
+    #expect(message.poll?.selectionLimit == ContentLimits.pollAnswers)
   }
 }

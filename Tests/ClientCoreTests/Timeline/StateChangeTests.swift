@@ -96,7 +96,7 @@ import Testing
     guard case .state(.powerLevelsChanged(let changes))? = Host.inRoom([event]).items().first?.content else {
       return #expect(Bool(false))
     }
-    #expect(changes.count == Limits.powerChanges)
+    #expect(changes.count == ContentLimits.powerChanges)
   }
 
   @Test func `who is called otherwise now cannot have been somebody else, and no words break or turn the line`() {

@@ -40,8 +40,8 @@ extension Client {
 
   /// `changed` is an entry with its new content: in place where the server has not seen it, else by an edit.
   private mutating func change(_ changed: OutboxEntry, _ command: CommandID) {
-    guard changed.payload.content.count <= Limits.contentBytes else {
-      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))
+    guard changed.payload.content.count <= ContentLimits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(ContentLimits.contentBytes))))
     }
     guard changed.isUnseen, let user = session?.userID else {
       let target = changed.eventID.map { OutboxPayload.Target.event($0) } ?? .entry(changed.id)
@@ -65,8 +65,8 @@ extension Client {
   private mutating func replace(
     _ target: OutboxPayload.Target, in room: RoomID, _ type: EventType, _ content: [UInt8], _ command: CommandID
   ) {
-    guard 2 * content.count <= Limits.contentBytes else {
-      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes / 2))))
+    guard 2 * content.count <= ContentLimits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(ContentLimits.contentBytes / 2))))
     }
     var payload = OutboxPayload(.edit, type)
     payload.content = content
@@ -172,8 +172,8 @@ extension Client {
         writer.array { writer in for type in relationTypes { writer.write(type) } }
       }
     }
-    guard writer.bytes.count <= Limits.contentBytes else {
-      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))
+    guard writer.bytes.count <= ContentLimits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(ContentLimits.contentBytes))))
     }
     var payload = OutboxPayload(.redaction, .redaction)
     payload.content = writer.bytes

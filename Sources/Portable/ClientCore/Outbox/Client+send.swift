@@ -12,10 +12,11 @@ extension Client {
     do throws(ClientError) { content = try message.content(own: user, now: now) } catch {
       return finish(command, .failed(error))
     }
-    if let error = tooLarge(content.files) { return finish(command, .failed(error)) }
+    let files = content.files.map { OutboxFile($0) }
+    if let error = tooLarge(files) { return finish(command, .failed(error)) }
     var payload = OutboxPayload(.event, content.type)
     payload.content = content.bytes
-    payload.files = content.files
+    payload.files = files
     guard setRelation(of: message, in: room, &payload) else { return finish(command, .failed(.unknownEvent)) }
     var operations: [StoreOperation] = []
     if case .text = message.body, canEnqueue(in: room) == nil {
@@ -97,7 +98,7 @@ extension Client {
   // MARK: Polls and places
 
   mutating func vote(_ answers: [ByteString], in poll: SendTarget, of room: RoomID, _ command: CommandID) {
-    guard answers.count <= Limits.pollAnswers else { return finish(command, .failed(.invalidContent)) }
+    guard answers.count <= ContentLimits.pollAnswers else { return finish(command, .failed(.invalidContent)) }
     refer(to: poll, in: room, .unstablePollResponse, command) { writer in
       writer.key("org.matrix.msc3381.poll.response")
       writer.object { writer in
@@ -142,8 +143,8 @@ extension Client {
     guard let target = resolve(target, in: room) else { return finish(command, .failed(.unknownEvent)) }
     var writer = JSONWriter()
     writer.object { members(&$0) }
-    guard writer.bytes.count <= Limits.contentBytes else {
-      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))
+    guard writer.bytes.count <= ContentLimits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(ContentLimits.contentBytes))))
     }
     var payload = OutboxPayload(.reference, type)
     payload.content = writer.bytes

@@ -94,7 +94,7 @@ extension OutboxPayload {
         writer.key(member.key)
         writer.write(member.value)
       }
-      if blob != nil { writer.member("url", OutboxFile.placeholder(0)) }
+      if blob != nil { writer.member("url", UnsentFile.placeholder(0)) }
     }
     self.content = writer.bytes
     guard let blob else { return }

@@ -82,9 +82,12 @@ struct OutboxFile: Sendable {
   /// That uploads it, and how much it has sent; not stored.
   var request: RequestID?
   var sentBytes: Int64 = 0
+}
 
-  /// What stands in the content until then.
-  static func placeholder(_ number: Int) -> ByteString { ByteString("upload:\(number)") }
+extension OutboxFile {
+  init(_ file: UnsentFile) {
+    self.init(blob: file.blob, mimeType: file.mimeType, fileName: file.fileName, sizeBytes: file.sizeBytes)
+  }
 }
 
 // MARK: - Contents
@@ -119,7 +122,7 @@ extension OutboxPayload {
 
   private func uploaded(_ json: JSON) -> MediaURI? {
     guard let text = json.text, text.hasPrefix("upload:") else { return nil }
-    let number = files.indices.first { OutboxFile.placeholder($0) == text }
+    let number = files.indices.first { UnsentFile.placeholder($0) == text }
     return number.flatMap { files[$0].uri }
   }
 

@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 
@@ -77,7 +78,7 @@ public struct ImagePack: Sendable {
 
   /// Whether it can stand between two colons.
   private static func isName(_ name: ByteString) -> Bool {
-    (1...Limits.shortcodeBytes).contains(name.count) && name.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: ":") }
+    (1...ContentLimits.shortcodeBytes).contains(name.count) && name.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: ":") }
   }
 
   // MARK: The account's own
@@ -98,7 +99,7 @@ public struct ImagePack: Sendable {
         while images?[name] != nil { name = ByteString(name.string + "_") }
         writer.key(name)
         writer.object { writer in
-          var files: [OutboxFile] = []
+          var files: [UnsentFile] = []
           writer.member("body", image.file.fileName)
           image.file.writeMembers(to: &writer, .image, thumbnail: nil, &files)
           writer.key("usage")

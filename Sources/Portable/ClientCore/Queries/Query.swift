@@ -97,22 +97,3 @@ public enum QueryResult: Sendable {
   case answer(JSON)
   case failed(ClientError)
 }
-
-extension JSONWriter {
-  /// The bytes of one object.
-  @inline(never)
-  package static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.object(members)
-    return writer.bytes
-  }
-
-  /// The members of an object that stands in bytes; nothing where they are none.
-  mutating func members(of object: [UInt8]) {
-    guard let object = Answer.parse(object) else { return }
-    for member in object.members {
-      key(member.key)
-      write(member.value)
-    }
-  }
-}

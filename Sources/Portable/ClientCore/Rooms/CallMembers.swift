@@ -51,7 +51,3 @@ struct CallMembers: Sendable {
     }
   }
 }
-
-extension EventType {
-  static let callMember: EventType = "org.matrix.msc3401.call.member"
-}

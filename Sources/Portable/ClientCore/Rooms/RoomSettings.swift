@@ -26,7 +26,7 @@ struct RoomSettings: Sendable {
     case .historyVisibility: historyVisibility = HistoryVisibility(content["history_visibility"])
     case .guestAccess: allowsGuests = content["guest_access"]?.isString("can_join") ?? false
     case .canonicalAlias:
-      let listed = content["alt_aliases"]?.elements.prefix(Limits.alternativeAddresses)
+      let listed = content["alt_aliases"]?.elements.prefix(ContentLimits.alternativeAddresses)
       alternativeAliases = listed?.compactMap { RoomAlias($0) } ?? []
     case .create:
       version = content.text("room_version") ?? "1"
@@ -76,36 +76,6 @@ struct RoomSettings: Sendable {
   }
 }
 
-/// Who may read what was said before they came. Spec: `m.room.history_visibility`.
-public enum HistoryVisibility: UInt8, Sendable {
-  case invited, joined, shared, worldReadable
-
-  /// nil for names outside the spec's set.
-  public init?(_ json: JSON?) {
-    guard let json else { return nil }
-    if json.isString("invited") {
-      self = .invited
-    } else if json.isString("joined") {
-      self = .joined
-    } else if json.isString("shared") {
-      self = .shared
-    } else if json.isString("world_readable") {
-      self = .worldReadable
-    } else {
-      return nil
-    }
-  }
-
-  public var name: StaticString {
-    switch self {
-    case .invited: "invited"
-    case .joined: "joined"
-    case .shared: "shared"
-    case .worldReadable: "world_readable"
-    }
-  }
-}
-
 extension Room {
   /// nil where it is not known or outside the spec's set: then nobody may join.
   public var joinRule: JoinRule? { state.settings.joinRule }
@@ -124,9 +94,9 @@ extension Room {
   /// The time that a member lets pass between two messages (`martlet.slow_mode`); 0 for none. Whoever may set `slowModeType` is free of it.
   public var slowModeMilliseconds: Int64 { state.settings.slowMode }
   /// The state that says so. Documentation/Extensions.md describes it.
-  public static var slowModeType: EventType { "martlet.slow_mode" }
+  public static var slowModeType: EventType { .slowMode }
   /// Members that one word calls (`martlet.mention_groups`).
   public var groups: [RoomGroup] { state.settings.groups }
   /// The state that says so. Documentation/Extensions.md describes it.
-  public static var groupsType: EventType { "martlet.mention_groups" }
+  public static var groupsType: EventType { .mentionGroups }
 }

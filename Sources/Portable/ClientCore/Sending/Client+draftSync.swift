@@ -76,7 +76,7 @@ extension Client {
         let time = event.content.integer("at"), time > room.draftMarks[mark].time
       else { continue }
       let draft = Draft(event.content)
-      guard draft?.text.count ?? 0 <= Limits.contentBytes else { continue }
+      guard draft?.text.count ?? 0 <= ContentLimits.contentBytes else { continue }
       rooms[id]?.draftMarks[mark].time = time
       rooms[id]?.draftMarks[mark].isPassed = draft != nil
       if draft != room.drafts[thread] { put(draft ?? Draft(""), at: DraftPlace(room: id, thread: thread)) }

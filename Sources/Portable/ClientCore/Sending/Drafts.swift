@@ -63,8 +63,8 @@ extension Room {
 
 extension Client {
   mutating func setDraft(_ draft: Draft, in id: RoomID, thread: EventID?, _ command: CommandID) {
-    guard draft.text.count <= Limits.contentBytes else {
-      return finish(command, .failed(.tooLarge(limitBytes: Int64(Limits.contentBytes))))
+    guard draft.text.count <= ContentLimits.contentBytes else {
+      return finish(command, .failed(.tooLarge(limitBytes: Int64(ContentLimits.contentBytes))))
     }
     defer { finish(command, .done) }
     guard let room = rooms[id], room.drafts[thread] ?? Draft("") != draft else { return }

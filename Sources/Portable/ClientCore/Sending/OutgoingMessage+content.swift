@@ -6,12 +6,12 @@ struct OutgoingContent: Sendable {
   var type: EventType
   /// A JSON object without a relation. Files that are still to be uploaded stand in it as `upload:` and their number.
   var bytes: [UInt8]
-  var files: [OutboxFile] = []
+  var files: [UnsentFile] = []
 }
 
 extension OutgoingMessage {
   func content(own: UserID, now: Int64) throws(ClientError) -> OutgoingContent {
-    var files: [OutboxFile] = []
+    var files: [UnsentFile] = []
     var type = EventType.message
     var writer = JSONWriter()
     switch body {
@@ -45,7 +45,7 @@ extension OutgoingMessage {
       writer.raw(bytes)
     }
     let bytes = isSilent ? OutgoingMessage.silent(writer.bytes) : writer.bytes
-    guard bytes.count <= Limits.contentBytes else { throw .tooLarge(limitBytes: Int64(Limits.contentBytes)) }
+    guard bytes.count <= ContentLimits.contentBytes else { throw .tooLarge(limitBytes: Int64(ContentLimits.contentBytes)) }
     return OutgoingContent(type: type, bytes: bytes, files: files)
   }
 
@@ -74,9 +74,9 @@ extension OutgoingMessage {
 
   private func write(
     gallery: [OutgoingMedia], _ caption: FormattedText, to writer: inout JSONWriter, _ own: UserID,
-    _ files: inout [OutboxFile]
+    _ files: inout [UnsentFile]
   ) throws(ClientError) {
-    guard (1...Limits.galleryEntries).contains(gallery.count) else { throw .invalidContent }
+    guard (1...ContentLimits.galleryEntries).contains(gallery.count) else { throw .invalidContent }
     for media in gallery { try OutgoingMessage.check(media) }
     var mentions = all(caption.mentions)
     for media in gallery { if let named = media.caption?.mentions { mentions.formUnion(named) } }
@@ -131,7 +131,8 @@ func writeLocation(_ geoURI: ByteString, _ description: ByteString?, to writer: 
 
 extension OutgoingPoll {
   func write(to writer: inout JSONWriter, _ mentions: Mentions, _ own: UserID) throws(ClientError) {
-    guard !question.isEmpty, (1...Limits.pollAnswers).contains(answers.count), (1...answers.count).contains(selectionLimit),
+    guard !question.isEmpty, (1...ContentLimits.pollAnswers).contains(answers.count),
+      (1...answers.count).contains(selectionLimit),
       !answers.contains(where: { $0.isEmpty })
     else { throw .invalidContent }
     var fallback = question.string

@@ -51,7 +51,7 @@ public struct OutgoingMessage: Sendable {
   public static func media(_ media: OutgoingMedia) -> OutgoingMessage { OutgoingMessage(body: .media(media)) }
 
   /// Files that one event may have.
-  public static var galleryLimit: Int { Limits.galleryEntries }
+  public static var galleryLimit: Int { ContentLimits.galleryEntries }
 
   /// Several files as one event (MSC4274, `dm.filament.gallery`); at most `galleryLimit`.
   public static func gallery(_ media: [OutgoingMedia], caption: FormattedText = FormattedText("")) -> OutgoingMessage {
@@ -87,26 +87,6 @@ public struct OutgoingMessage: Sendable {
     message.threadRoot = root
     message.threadLatest = latest
     return message
-  }
-}
-
-/// A file to be sent.
-public struct OutgoingMedia: Sendable {
-  /// Image, video, audio, voice or file.
-  public var kind: MessageContent.Kind
-  /// Names the blob; size, measures, length, waveform and `blurHash` go along as far as they are known.
-  public var file: Attachment
-  /// A small picture of it, uploaded first.
-  public var thumbnail: Attachment?
-  public var caption: FormattedText?
-
-  public init(
-    _ kind: MessageContent.Kind, _ file: Attachment, thumbnail: Attachment? = nil, caption: FormattedText? = nil
-  ) {
-    self.kind = kind
-    self.file = file
-    self.thumbnail = thumbnail
-    self.caption = caption
   }
 }
 

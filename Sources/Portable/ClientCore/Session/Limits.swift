@@ -82,27 +82,9 @@ enum Limits {
   static let outboxEntries = 1_000
 
   // Contents
-  /// Of the name of a member or room, and of a reason.
-  static let nameBytes = 1_024
-  /// Users that a message mentions.
-  static let mentions = 200
-  /// Files of one gallery.
-  static let galleryEntries = 60
   /// Pictures of one pack, and rooms whose packs are asked for together.
   static let packImages = 200
   static let packRooms = 64
-  /// Of the name of such a picture.
-  static let shortcodeBytes = 100
-  /// Links of a message that are shown without a preview.
-  static let linksWithoutPreview = 50
-  static let waveformSamples = 1_024
-  static let blurHashBytes = 200
-  /// MSC3381: a poll has at most 20 answers.
-  static let pollAnswers = 20
-  /// Rules of a power levels event whose change is told one by one.
-  static let powerChanges = 50
-  static let alternativeAddresses = 100
-  static let pinnedEvents = 100
   /// Devices in the call of a room, and bytes of what each says.
   static let callMembers = 200
   static let callMemberBytes = 4_096
@@ -127,8 +109,6 @@ enum Limits {
   static let eventSourceBytes = 4 << 20
 
   // Room list
-  /// Characters of a name, or of what is looked for in it.
-  static let foldedCharacters = 256
   static let roomTags = 100
   /// Spec: "Room Tagging".
   static let tagBytes = 255
@@ -138,8 +118,7 @@ enum Limits {
   /// Children of a space, and spaces that a room says it is in.
   static let spaceChildren = 10_000
   static let spaceParents = 100
-  /// Servers that a link between room and space names, and those we write there.
-  static let spaceServers = 20
+  /// Servers that the client writes into a link between room and space.
   static let spaceServersChosen = 3
   /// Members whose servers are looked at for that.
   static let spaceServerMembers = 100
@@ -162,8 +141,6 @@ enum Limits {
   static let tokenRefusals = 2
 
   // Sending
-  /// Content of an event: the server takes 64 KiB, to which it adds members of its own.
-  static let contentBytes = 60_000
   /// Of a reaction, one's own or another's.
   static let reactionBytes = 1_024
 
@@ -173,17 +150,4 @@ enum Limits {
   static let countedSegments = 50
   static let countedThreads = 200
   static let ownReceipts = 200
-
-  // Formatting
-  /// Bytes of HTML or Markdown that are read.
-  static let htmlBytes = 256 << 10
-  /// Spec: "m.room.message msgtypes": tags must not be nested deeper.
-  static let htmlDepth = 100
-  static let htmlAttributes = 16
-  /// Bytes of a link's target.
-  static let linkBytes = 2_048
-  /// Quotes and lists in each other.
-  static let quoteDepth = 16
-  /// Emphasis within emphasis that is written.
-  static let markDepth = 40
 }

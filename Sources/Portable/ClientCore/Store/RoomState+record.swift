@@ -107,16 +107,6 @@ extension Members {
   }
 }
 
-extension JSON {
-  /// A count: 0 to 2^30 − 1, larger ones become that, so that two of them still add up in the 32 bits of wasm.
-  var count32: Int? {
-    guard let value = integer, value >= 0 else { return nil }
-    return Int(min(value, JSON.countLimit))
-  }
-
-  static let countLimit: Int64 = 1 << 30 - 1
-}
-
 extension RoomPreview {
   var record: [UInt8] {
     var writer = JSONWriter(capacity: 128)
