@@ -53,7 +53,9 @@ let package = Package(
     module("JSON", in: "Portable", settings: portable),
     module("MatrixModel", in: "Portable", uses: ["JSON"], settings: portable),
     module("EventContent", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
-    module("ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent"], settings: portable),
+    module("ServerQueries", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent"], settings: portable),
+    module(
+      "ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ServerQueries"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
 
@@ -170,6 +172,7 @@ let package = Package(
     tests(of: "JSON"),
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "EventContent", uses: ["JSON", "MatrixModel"]),
+    tests(of: "ServerQueries", uses: ["JSON", "MatrixModel", "EventContent"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(

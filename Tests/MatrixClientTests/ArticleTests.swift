@@ -28,7 +28,7 @@ import Testing
     try #require(names.count > 30)
     let sources = try SourceText.declarations(in: [
       "Sources/Client/MatrixClient", "Sources/Portable/ClientCore", "Sources/Portable/EventContent",
-      "Sources/Portable/MatrixModel"
+      "Sources/Portable/ServerQueries", "Sources/Portable/MatrixModel"
     ])
     for name in names.sorted() {
       for part in name.prefix(while: { $0 != "(" }).split(separator: ".") {

@@ -241,7 +241,7 @@ import Testing
       .outboxIsFull, .attachmentIsGone, .targetFailed, .unknownEvent, .notAllowed, .invalidContent
     ]
     for error in errors {
-      #expect(error.english.hasSuffix(".") && error.english.count > 15 && !error.english.contains("ClientCore"), "\(error)")
+      #expect(error.english.hasSuffix(".") && error.english.count > 15 && !error.english.contains("ServerQueries"), "\(error)")
     }
     #expect(Set(errors.map { $0.english }).count == errors.count)
     #expect(errors[1].english == "The server refuses it: No. (M_FORBIDDEN, 403) Try again in 2 s.")

@@ -1,4 +1,5 @@
 @_exported public import EventContent
+@_exported public import ServerQueries
 import JSON
 import MatrixModel
 

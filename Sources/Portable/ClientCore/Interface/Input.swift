@@ -40,18 +40,6 @@ public typealias LoadID = UInt32
 /// Chosen by the caller, different for every command and query that is under way; 0 where it does not want to know the end.
 public typealias CommandID = UInt32
 
-/// How a request ended.
-public enum Response: Sendable {
-  /// Any answer of the server, its body whole.
-  case answer(status: Int, body: [UInt8])
-  /// No answer: no connection, a timeout, a broken transfer. Worth another try.
-  case networkError
-  /// The server's certificate is not one that the host trusts.
-  case untrustedServer
-  /// The blob of an upload is no longer there: no try will help.
-  case blobIsGone
-}
-
 /// One record of the store.
 public struct StoreRecord: Sendable {
   public var key: ByteString

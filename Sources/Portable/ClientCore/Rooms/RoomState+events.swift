@@ -1,4 +1,3 @@
-import EventContent
 import JSON
 import MatrixModel
 

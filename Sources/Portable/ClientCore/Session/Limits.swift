@@ -82,9 +82,6 @@ enum Limits {
   static let outboxEntries = 1_000
 
   // Contents
-  /// Pictures of one pack, and rooms whose packs are asked for together.
-  static let packImages = 200
-  static let packRooms = 64
   /// Devices in the call of a room, and bytes of what each says.
   static let callMembers = 200
   static let callMemberBytes = 4_096

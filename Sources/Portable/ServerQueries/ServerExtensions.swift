@@ -27,7 +27,7 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
   /// How many messages a room has had since one joined it.
   public static let sinceJoined = ServerExtensions(rawValue: 4096)
 
-  init(_ capabilities: JSON) {
+  package init(_ capabilities: JSON) {
     self = []
     func add(_ name: StaticString, _ element: ServerExtensions) {
       if capabilities[name]?.bool("enabled") ?? false { insert(element) }
@@ -51,51 +51,4 @@ public struct ServerExtensions: OptionSet, Sendable, Hashable {
 extension Capabilities {
   /// Other servers have none of them.
   public var extensions: ServerExtensions { ServerExtensions(all) }
-}
-
-/// What the server of this session announces, as far as it was asked.
-struct KnownExtensions: Sendable {
-  /// nil until the server has said.
-  var offered: ServerExtensions?
-  /// Commands that want to know, while the server is being asked.
-  var waiting: [(command: Command, id: CommandID)] = []
-}
-
-extension Client {
-  /// What the server announces; nil until something wanted to know.
-  public var offeredExtensions: ServerExtensions? { extensions.offered }
-
-  /// Carries the command out once it is known what the server offers.
-  mutating func learnExtensions(for command: Command, _ id: CommandID) {
-    extensions.waiting.append((command, id))
-    guard extensions.waiting.count == 1 else { return }
-    request(.getCapabilities, Endpoint.getCapabilities.path(), for: .capabilities)
-  }
-
-  mutating func capabilitiesAnswered(_ answer: Answer) {
-    let waiting = extensions.waiting
-    extensions.waiting = []
-    switch answer {
-    case .success(let json): extensions.offered = json["capabilities"].map { ServerExtensions($0) } ?? []
-    case .refused where !answer.isTransient: extensions.offered = []
-    default:
-      for (_, id) in waiting { finish(id, .failed(answer.error ?? .badAnswer)) }
-      return
-    }
-    for (command, id) in waiting { handle(command, id) }
-  }
-
-  /// Whoever asked does not wait any more. False where nobody of that number waited.
-  mutating func stopLearning(for id: CommandID) -> Bool {
-    guard let i = extensions.waiting.firstIndex(where: { $0.id == id }) else { return false }
-    extensions.waiting.remove(at: i)
-    finish(id, .failed(.cancelled))
-    return true
-  }
-
-  mutating func endLearning() {
-    let waiting = extensions.waiting
-    extensions = KnownExtensions()
-    for (_, id) in waiting { finish(id, .failed(.notSignedIn)) }
-  }
 }

@@ -35,7 +35,7 @@ public struct ServerVersions: Sendable, Hashable {
   public let unstableFeatures: Set<ByteString>
 
   /// nil where the answer is not what the spec says.
-  init?(_ json: JSON) {
+  package init?(_ json: JSON) {
     guard let listed = json["versions"], listed.isArray else { return nil }
     versions = listed.elements.compactMap { $0.text }
     guard versions.count == listed.count else { return nil }
@@ -146,7 +146,7 @@ public struct LoginFlows: Sendable {
   public var allowsToken: Bool { types.contains("m.login.token") }
   public var allowsJWT: Bool { types.contains("org.matrix.login.jwt") }
 
-  init?(_ json: JSON) {
+  package init?(_ json: JSON) {
     guard let flows = json["flows"], flows.isArray else { return nil }
     types = flows.elements.compactMap { $0.text("type") }
     let signOn = flows.elements.first { $0["type"]?.isString("m.login.sso") ?? false }

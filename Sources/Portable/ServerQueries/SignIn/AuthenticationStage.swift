@@ -18,8 +18,8 @@ public indirect enum AuthenticationStage: Sendable {
   case other(type: ByteString, members: [UInt8])
 
   static let passwordType: ByteString = "m.login.password"
-  static let dummyType: ByteString = "m.login.dummy"
-  static let registrationTokenType: ByteString = "m.login.registration_token"
+  package static let dummyType: ByteString = "m.login.dummy"
+  package static let registrationTokenType: ByteString = "m.login.registration_token"
   static let termsType: ByteString = "m.login.terms"
 
   /// nil where the homeserver knows it by the session.
@@ -38,7 +38,7 @@ public indirect enum AuthenticationStage: Sendable {
   }
 
   /// The `auth` object.
-  func body(session: ByteString?) -> [UInt8] {
+  package func body(session: ByteString?) -> [UInt8] {
     JSONWriter.object { writer in
       if let type { writer.member("type", type) }
       if let session { writer.member("session", session) }

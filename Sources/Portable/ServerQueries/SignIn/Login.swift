@@ -11,7 +11,7 @@ public enum Login: Sendable {
   /// A type this client has no name for; `members` is a JSON object of what goes with it.
   case other(type: ByteString, members: [UInt8])
 
-  func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     switch self {
     case .password(let password, let user):
       writer.member("type", "m.login.password")

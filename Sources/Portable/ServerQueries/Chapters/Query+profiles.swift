@@ -147,7 +147,7 @@ public struct PresenceStatus: Sendable, Hashable {
   public let lastActiveAgoMilliseconds: Int64?
   public let isCurrentlyActive: Bool
 
-  init?(_ json: JSON) {
+  package init?(_ json: JSON) {
     guard let presence = Presence(json["presence"]) else { return nil }
     self.presence = presence
     message = json.text("status_msg")

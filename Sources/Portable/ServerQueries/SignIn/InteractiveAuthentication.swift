@@ -19,7 +19,7 @@ public struct InteractiveAuthentication: Sendable {
   static let flowsLimit = 64
 
   /// nil where the answer has no flows.
-  init?(_ body: JSON) {
+  package init?(_ body: JSON) {
     guard let listed = body["flows"], listed.isArray else { return nil }
     var flows: [[ByteString]] = []
     for flow in listed.elements.prefix(Self.flowsLimit) {

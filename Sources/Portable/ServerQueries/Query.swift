@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 
@@ -8,7 +9,7 @@ import MatrixModel
 /// The core adds the access token, refreshes it where the server refuses it, and waits where the server says
 /// `M_LIMIT_EXCEEDED`. The queries of the API are static members of `Query<Answer>`, one file a chapter.
 public struct Query<Answer: Sendable>: Sendable {
-  public internal(set) var request: QueryRequest
+  public package(set) var request: QueryRequest
   private let read: @Sendable (JSON) -> Answer?
 
   /// - Parameters:
@@ -82,7 +83,7 @@ public struct QueryRequest: Sendable {
   package var isPassedOn = false
 
   /// The body with the stage of authentication in it.
-  var wholeBody: [UInt8]? {
+  package var wholeBody: [UInt8]? {
     guard let authentication else { return body }
     let object = body ?? Array("{}".utf8)
     let isEmpty = object.count <= 2

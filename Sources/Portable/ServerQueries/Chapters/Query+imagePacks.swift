@@ -4,6 +4,11 @@ import MatrixModel
 
 /// Pictures to be sent as stickers or within a text, as the account and rooms keep them. MSC2545, by the names that clients in use know.
 public struct ImagePack: Sendable {
+  /// Pictures of one pack that are read.
+  package static let imagesLimit = 200
+  /// Rooms whose packs are queried together.
+  package static let roomsLimit = 64
+
   public struct Image: Sendable {
     /// Its name within the pack.
     public let shortcode: ByteString
@@ -59,7 +64,7 @@ public struct ImagePack: Sendable {
     let pack = content["pack"]
     name = ShownName.read(pack?["display_name"]) ?? ""
     guard let known = content["images"] else { return }
-    for member in known.members where max(images.count, emoticons.count) < Limits.packImages {
+    for member in known.members where max(images.count, emoticons.count) < ImagePack.imagesLimit {
       let image = Image(member.value, shortcode: member.key)
       guard let source = image.file.source else { continue }
       let usage = member.value["usage"] ?? pack?["usage"]
@@ -147,7 +152,7 @@ public struct ImagePacks: Sendable {
     for event in events.elements {
       guard let content = event["content"] else { continue }
       if room == nil, let wanted = content["rooms"] {
-        for member in wanted.members where rooms.count < Limits.packRooms {
+        for member in wanted.members where rooms.count < ImagePack.roomsLimit {
           if let id = RoomID(member.key) { rooms.append(id) }
         }
         continue
@@ -165,7 +170,7 @@ extension Query {
     let types = #""types":["im.ponies.room_emotes"]"#
     let packs = "{" + types + "}"
     var list = JSONWriter()
-    list.array { writer in for room in rooms.prefix(Limits.packRooms) { writer.write(room) } }
+    list.array { writer in for room in rooms.prefix(ImagePack.roomsLimit) { writer.write(room) } }
     let filter =
       #"{"presence":\#(none),"account_data":{"types":["im.ponies.user_emotes","im.ponies.emote_rooms"]},"#
       + #""room":{"ephemeral":\#(none),"account_data":\#(none),"state":\#(packs),"timeline":{"limit":1,\#(types)},"rooms":"#

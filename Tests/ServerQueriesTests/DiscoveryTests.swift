@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import ClientCore
+@testable import ServerQueries
 
 @Suite struct DiscoveryTests {
   static let wellKnown = "https://example.org/.well-known/matrix/client"

@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 

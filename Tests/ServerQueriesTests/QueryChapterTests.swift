@@ -2,13 +2,17 @@ import JSON
 import MatrixModel
 import Testing
 
-@testable import ClientCore
+@testable import ServerQueries
 
 /// What each query asks, and how it reads the answer.
 @Suite struct QueryChapterTests {
   static let room = RoomID(trusted: "!r:test")
   static let user = UserID(trusted: "@me:test")
   static let event = EventID(trusted: "$e")
+
+  private static func message(_ body: String) -> String {
+    #"{"type":"m.room.message","event_id":"$1","sender":"@alice:test","origin_server_ts":1,"content":{"msgtype":"m.text","body":"\#(body)"}}"#
+  }
 
   static func read<Answer>(_ query: Query<Answer>, _ json: String) throws -> Answer {
     try query.answer(.answer(try JSON.parse(Array(json.utf8))))
@@ -354,7 +358,7 @@ import Testing
   // MARK: Events
 
   @Test func `an event and its neighbours`() throws {
-    let message = Wire.message("x", "$1")
+    let message = Self.message("x")
     let context = try Self.read(
       .context(of: Self.event, in: Self.room),
       #"{"event":\#(message),"events_before":[\#(message)],"events_after":[\#(message),{}],"state":[],"start":"s","end":"e"}"#)
@@ -388,7 +392,7 @@ import Testing
       String(decoding: search.body, as: UTF8.self)
         == #"{"search_categories":{"room_events":{"search_term":"tea","keys":["content.body","content.name"],"order_by":"rank","filter":{"limit":10,"rooms":["!r:test"],"senders":["@me:test"],"contains_url":false},"event_context":{"before_limit":1,"after_limit":0},"groupings":{"group_by":[{"key":"room_id"}]}}}}"#
     )
-    let message = Wire.message("tea", "$1")
+    let message = Self.message("tea")
     let page = try Self.read(
       .search(search),
       #"{"search_categories":{"room_events":{"count":1224,"highlights":["tea"],"results":[{"rank":0.004,"result":\#(message),"context":{"events_before":[\#(message)]}}],"groups":{"room_id":{"!b:t":{"order":2,"results":["$2"]},"!a:t":{"order":1,"results":["$1"],"next_batch":"g"}}},"next_batch":"n"}}}"#
@@ -400,7 +404,7 @@ import Testing
   }
 
   @Test func `rooms and what the account keeps`() throws {
-    #expect(try Self.read(.state(of: Self.room), "[\(Wire.message("x", "$1"))]").count == 1)
+    #expect(try Self.read(.state(of: Self.room), "[\(Self.message("x"))]").count == 1)
     #expect(
       try Self.read(.joinedMembers(of: Self.room), #"{"joined":{"@a:t":{"display_name":"A"},"nobody":{}}}"#).map {
         $0.displayName

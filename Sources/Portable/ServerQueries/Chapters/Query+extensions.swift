@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 
@@ -43,12 +44,12 @@ extension Query {
   /// How long members let pass between two messages (`martlet.slow_mode`).
   /// - Parameter milliseconds: 0 for none; at most six hours.
   public static func setSlowMode(_ milliseconds: Int64, of room: RoomID) -> Query<EventID> {
-    setState(Room.slowModeType, JSONWriter.object { $0.member("interval_ms", milliseconds) }, of: room)
+    setState(.slowMode, JSONWriter.object { $0.member("interval_ms", milliseconds) }, of: room)
   }
 
   /// Members that one word calls (`martlet.mention_groups`).
   public static func setGroups(_ groups: [RoomGroup], of room: RoomID) -> Query<EventID> {
-    setState(Room.groupsType, JSONWriter.object { RoomGroup.write(groups, to: &$0) }, of: room)
+    setState(.mentionGroups, JSONWriter.object { RoomGroup.write(groups, to: &$0) }, of: room)
   }
 
   /// How many members are there (`martlet.online`).
