@@ -1,11 +1,16 @@
-"""Collects tests and runs them: a sentence for each, one line for each, a traceback where one fails."""
+"""Collects tests and carries them out: a sentence for each, a traceback if one fails."""
 import asyncio
+import contextlib
 import inspect
+import io
 import os
-import sys
 import time
 import traceback
 import urllib.request
+from dataclasses import dataclass
+from typing import Callable
+
+import processes
 
 TESTS = []
 
@@ -13,12 +18,30 @@ TESTS = []
 PATIENCE = 60
 # Seconds that a whole test may take.
 TEST_SECONDS = 480
+# Seconds that the browsers of a lane may take to close.
+CLOSING_SECONDS = 10
 
 
-def test(sentence, differs_on_synapse=None):
-    """`differs_on_synapse` says why the test, right by the specification, is not run against Synapse."""
+@dataclass
+class Test:
+    module: str
+    sentence: str
+    function: Callable
+    differs_on_synapse: str | None
+    is_alone: bool
+    needs_browser: bool
+
+
+def test(sentence, differs_on_synapse=None, alone=None, browser=None):
+    """`differs_on_synapse` says why the test, right by the specification, is not run against Synapse.
+
+    `alone`: no other test runs at the same time, because this one measures time or takes all of the machine. `browser`: it needs one. Modules say
+    ALONE = True and NEEDS_BROWSER = True above their tests if most of them do."""
     def add(function):
-        TESTS.append((function.__module__, sentence, function, differs_on_synapse))
+        of_module = function.__globals__.get
+        is_alone = of_module("ALONE", False) if alone is None else alone
+        in_browser = of_module("NEEDS_BROWSER", False) if browser is None else browser
+        TESTS.append(Test(function.__module__.removeprefix("test_"), sentence, function, differs_on_synapse, is_alone, in_browser))
         return function
     return add
 
@@ -32,7 +55,7 @@ WITHOUT = set()
 
 
 def needs_browser():
-    """Stands before everything that starts a browser. Modules of nothing else say NEEDS_BROWSER = True, and are not begun at all."""
+    """Stands before everything that starts a browser. A test that is known to need one is not begun at all."""
     if "browser" in WITHOUT:
         raise NotRun("browsers are left out")
 
@@ -77,43 +100,87 @@ def why(error):
 BROWSER_CRASHED = "Target crashed"
 
 
-def carry_out(function, context):
-    result = function(context)
-    if inspect.iscoroutine(result):
-        asyncio.run(asyncio.wait_for(result, TEST_SECONDS))
+@dataclass
+class Result:
+    """`outcome`: "ok", "FAILED" or "not run". `words`: what it printed, and the traceback of a failure, as lines."""
+    module: str
+    sentence: str
+    outcome: str
+    reason: str
+    seconds: float
+    cpu: float
+    words: list
 
 
-def run(context, only=None, named=""):
-    """(passed, failed, not run) of the tests of these modules whose sentence has those words"""
-    counts = [0, 0, 0]
-    module = None
-    for name, sentence, function, difference in TESTS:
-        if only and name.removeprefix("test_") not in only or named not in sentence:
-            continue
-        if name != module:
-            module = name
-            print(f"\n{name}", flush=True)
-        start = time.monotonic()
-        context.begin(f"{name.removeprefix('test_')}: {sentence}")
+class Runner:
+    """Carries out tests one after the other in one event loop, so that what is slow to start, a browser, outlives the test that started it."""
+
+    current = None
+
+    def __init__(self, context):
+        self.context = context
+        self._runner = asyncio.Runner()
+        self._at_end = {}
+        self.module = None
+
+    def __enter__(self):
+        Runner.current = self
+        return self
+
+    def __exit__(self, *_):
+        Runner.current = None
+        for close in self._at_end:
+            with contextlib.suppress(Exception):
+                self._runner.run(asyncio.wait_for(close(), CLOSING_SECONDS))
+        self._runner.close()
+
+    def is_here(self):
+        """Whether the running event loop is the one that stays."""
+        return asyncio.get_running_loop() is self._runner.get_loop()
+
+    def at_end(self, close):
+        """`close` is an asynchronous function; it is called once, however often it is given."""
+        self._at_end[close] = None
+
+    def carry_out(self, test):
+        self.module = test.module
+        start, cpu, output = time.monotonic(), processes.cpu_seconds(os.getpid()), io.StringIO()
+        with contextlib.redirect_stdout(output):
+            outcome, reason, trace = self._outcome(test)
+        return Result(test.module, test.sentence, outcome, reason, time.monotonic() - start, processes.cpu_seconds(os.getpid()) - cpu,
+                      output.getvalue().splitlines() + ["          " + line for line in trace])
+
+    def _outcome(self, test):
         try:
-            if difference and context.is_synapse:
-                raise NotRun("Synapse: " + difference)
+            self.context.begin(f"{test.module}: {test.sentence}")
+            if test.differs_on_synapse and self.context.is_synapse:
+                raise NotRun("Synapse: " + test.differs_on_synapse)
             try:
-                carry_out(function, context)
+                self._run(test.function)
             except Exception as error:
                 if BROWSER_CRASHED not in str(error):
                     raise
-                print(f"  again   {sentence}: {why(error)[:500]}", flush=True)
-                carry_out(function, context)
-            counts[0] += 1
-            print(f"  ok      {sentence} ({time.monotonic() - start:.1f} s)", flush=True)
+                print(f"          again, because of {why(error)[:500]}")
+                self._run(test.function)
+            return "ok", "", []
         except NotRun as reason:
-            counts[2] += 1
-            print(f"  not run {sentence}: {reason}", flush=True)
+            return "not run", str(reason), []
         except Exception as error:
-            counts[1] += 1
-            print(f"  FAILED  {sentence}: {type(error).__name__} {why(error)[:500]}", flush=True)
-            for line in traceback.format_exc().splitlines()[1:]:
-                print("          " + line, flush=True)
-    sys.stdout.flush()
-    return tuple(counts)
+            return "FAILED", f"{type(error).__name__} {why(error)[:500]}", traceback.format_exc().splitlines()[1:]
+
+    def _run(self, function):
+        result = function(self.context)
+        if inspect.iscoroutine(result):
+            self._runner.run(self._enclosed(result))
+
+    async def _enclosed(self, coroutine):
+        """Ends the tasks that a test leaves behind, but not those of Playwright, which belong to the browser."""
+        before = asyncio.all_tasks()
+        try:
+            await asyncio.wait_for(coroutine, TEST_SECONDS)
+        finally:
+            code = lambda task: getattr(task.get_coro(), "cr_code", None)
+            left = [task for task in asyncio.all_tasks() - before if code(task) is None or "playwright" not in code(task).co_filename]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)

@@ -107,7 +107,25 @@ class Checker:
         return {"answers": self.answers, "tests": tests, "mismatches": self.mismatches}
 
     def summary(self):
-        operations = {" ".join(name.split(" ")[:2]) for name in self.answers}
-        lines = [f"schema check: {sum(self.answers.values())} answers of {len(operations)} operations, {len(self.mismatches)} kinds of mismatch"]
-        lines += [f"  {entry['times']} x {name} ({entry['detail'][:160]})" for name, entry in sorted(self.mismatches.items())]
-        return "\n".join(lines)
+        return summary(self.report())
+
+
+def merged(reports):
+    """One report of several."""
+    answers, tests, mismatches = {}, {}, {}
+    for report in reports:
+        for name, times in report["answers"].items():
+            answers[name] = answers.get(name, 0) + times
+        for name, sentences in report["tests"].items():
+            tests[name] = sorted({*tests.get(name, []), *sentences})
+        for name, entry in report["mismatches"].items():
+            known = mismatches.setdefault(name, {**entry, "times": 0})
+            known["times"] += entry["times"]
+    return {"answers": answers, "tests": tests, "mismatches": mismatches}
+
+
+def summary(report):
+    operations = {" ".join(name.split(" ")[:2]) for name in report["answers"]}
+    lines = [f"schema check: {sum(report['answers'].values())} answers of {len(operations)} operations, {len(report['mismatches'])} kinds of mismatch"]
+    lines += [f"  {entry['times']} x {name} ({entry['detail'][:160]})" for name, entry in sorted(report["mismatches"].items())]
+    return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Starts, kills and restarts `martlet serve` on a free loopback port with a data folder of its own."""
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,6 +11,8 @@ import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEALTH_SECONDS = 60
+# Not the same in processes that were forked.
+_random = random.SystemRandom()
 
 
 def program():
@@ -27,9 +30,15 @@ def newest_build(name):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One below those that the system gives to connections: none of them takes it before it is bound."""
+    while True:
+        port = _random.randrange(10_000, 32_000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 class Server:

@@ -13,7 +13,7 @@ from harness import PATIENCE, test
 from router_peers import Page, Router
 from test_router import chromium, is_seen
 
-NEEDS_BROWSER = True
+NEEDS_BROWSER = ALONE = True
 
 WIDTH, HEIGHT, ROWS, BITS = 640, 360, 4, 16
 # The camera's pictures, which come again after ten seconds.

@@ -11,7 +11,7 @@ from test_recording import decoded, fetch, until_available
 NEEDS_BROWSER = True
 
 
-@test("the declarations of the class are those of its script: methods with their arguments, properties, events and what they tell")
+@test("the declarations of the class are those of its script: methods with their arguments, properties, events and what they tell", browser=False)
 def _(_):
     declared = Declarations("martlet-call.d.ts")
     for name in ("MartletCall", "CallPublisher", "CallSubscriber", "CallError"):
@@ -42,7 +42,7 @@ def script_properties(name):
 CEILINGS = {"calls.js": 280, "martlet-call.js": 510}
 
 
-@test("the JavaScript of calls stays thin: it has no more lines than it may")
+@test("the JavaScript of calls stays thin: it has no more lines than it may", browser=False)
 def _(_):
     lines = {name: read("Web", name).count("\n") for name in CEILINGS}
     assert all(lines[name] <= ceiling for name, ceiling in CEILINGS.items()), (lines, CEILINGS)

@@ -380,7 +380,7 @@ async def _(test):
         server.stop()
 
 
-@test("a page takes part with fifty people at once: all are heard, and each camera has its place")
+@test("a page takes part with fifty people at once: all are heard, and each camera has its place", alone=True)
 async def _(test):
     count = 50
     async with stage(test, "alice") as (here, alice):

@@ -274,7 +274,7 @@ async def _(test):
         await link.close()
 
 
-@test("keys for encrypted media go from device to device as they are, to those named alone, by sync and by sliding sync")
+@test("keys for encrypted media go from device to device as they are, to those named alone, by sync and by sliding sync", browser=False)
 async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")
     phone, desk = boris, User(test.base, login_as=boris)
@@ -298,7 +298,7 @@ async def come(user, room, transports):
     return await CallSocket(user.base).connect(ticket["session_id"], ticket["token"])
 
 
-@test("fifty people are in a room's call at once: each is heard and has a tile with a name, and the next one is told to wait")
+@test("fifty people are in a room's call at once: each is heard and has a tile with a name, and the next one is told to wait", alone=True)
 async def _(test):
     others = 49
     async with garden(test, "alice", "boris") as (room, users, alice, boris):

@@ -1,0 +1,71 @@
+"""How tests are dealt to lanes, that a module over its budget fails, and that a lane takes its processes with it."""
+import os
+import subprocess
+import sys
+import time
+
+import kept_seconds
+import processes
+from harness import Test, test
+from lanes import Deal, parts_of
+from schema_check import merged, summary
+
+KNOWN = {"long": {"wall": 90, "cpu": 80}, "short": {"wall": 10, "cpu": 9}, "sleeper": {"wall": 70, "cpu": 3}, "nap": {"wall": 20, "cpu": 1}}
+
+
+def parts(*names):
+    return parts_of([Test(name.removesuffix(" alone"), "a sentence", None, None, name.endswith(" alone"), False) for name in names])
+
+
+def dealt(deal, lane):
+    return [part.name for part in iter(lambda: deal.next(lane), None)]
+
+
+@test("a free lane gets the longest part that is left; of three, the last gets what waits for the clock, and the others that at the end")
+def _(_):
+    found = parts("short", "nap", "long", "sleeper", "long alone")
+    assert [part.is_alone for part in found.values()] == [False] * 4 + [True]
+    assert dealt(Deal(found.values(), 1, KNOWN), 0) == ["long", "short", "sleeper", "nap"]
+    deal = Deal(found.values(), 3, KNOWN)
+    assert (deal.next(2).name, deal.next(0).name, deal.next(1).name) == ("sleeper", "long", "short")
+    assert dealt(deal, 1) == ["nap"] and dealt(deal, 2) == dealt(deal, 0) == deal.left() == []
+    # Without any that wait all lanes are alike.
+    assert Deal(parts("long").values(), 3, KNOWN).next(2).name == "long"
+
+
+@test("a part fails that takes more than one and a half times its processor time and five seconds; one that nobody has measured has no budget")
+def _(_):
+    assert kept_seconds.excess(KNOWN, "long", 125) is None and kept_seconds.excess(KNOWN, "nap", 6.5) is None
+    assert "long took 126.0 s" in kept_seconds.excess(KNOWN, "long", 126) and kept_seconds.excess(KNOWN, "nap", 6.6)
+    assert kept_seconds.excess(KNOWN, "new", 10_000) is None
+
+
+@test("the processor time of ended descendants counts, and an orphan ends with the process that it belongs to")
+def _(_):
+    burn = "import os, subprocess, sys, time; [0 for _ in range(10 ** 7)]"
+    # The child of the child burns time and ends; another one is left to nobody, and sleeps.
+    script = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burn!r}]); subprocess.run('sleep 600 & echo $!', shell=True); time.sleep(600)"
+    keeper = f"import subprocess, sys, processes; processes.keep_together(); subprocess.run([sys.executable, '-c', {script!r}])"
+    process = subprocess.Popen([sys.executable, "-c", keeper], stdout=subprocess.PIPE, text=True, cwd=os.path.dirname(os.path.abspath(__file__)))
+    try:
+        orphan = int(process.stdout.readline())
+        assert processes.cpu_seconds(process.pid) > 0.1
+        while orphan not in processes.descendants(process.pid):
+            time.sleep(0.01)
+        processes.end_descendants(process.pid)
+        process.wait(10)
+        assert not os.path.exists(f"/proc/{orphan}") or "Z" in open(f"/proc/{orphan}/stat", encoding="utf-8").read()
+    finally:
+        process.kill()
+        process.stdout.close()
+
+
+@test("one report of answers is made of the lanes'")
+def _(_):
+    mismatch = {"times": 2, "path": "/x", "detail": "d", "body": "b"}
+    one = {"answers": {"GET /x 200": 3}, "tests": {"GET /x 200": ["b"]}, "mismatches": {}}
+    other = {"answers": {"GET /x 200": 1, "PUT /y 200": 1}, "tests": {"GET /x 200": ["a", "b"], "PUT /y 200": ["c"]}, "mismatches": {"m": mismatch}}
+    report = merged([one, other, other])
+    assert report["answers"] == {"GET /x 200": 5, "PUT /y 200": 2} and report["tests"]["GET /x 200"] == ["a", "b"]
+    assert report["mismatches"]["m"] == {**mismatch, "times": 4} and mismatch["times"] == 2
+    assert summary(report).startswith("schema check: 7 answers of 2 operations, 1 kinds of mismatch")
