@@ -1,16 +1,18 @@
 """People at browsers: Playwright drives Debian's Chromium, every step goes through what a person perceives, by role and name."""
+import asyncio
 import contextlib
+import json
 import os
 import re
 import time
 from urllib.parse import quote
 
 import looks
-from harness import PATIENCE, NotRun, needs_browser
+from chromium import DESKTOP, browsers
+from client import PASSWORD, Api
+from harness import PATIENCE, Runner
 
-CHROMIUM = os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium")
-PASSWORD = "correct horse battery"
-DESKTOP = {"width": 1280, "height": 800}
+PROFILE = "Your profile"
 PHONE = {"width": 320, "height": 640}
 # Cameras and microphones that nobody has to allow, and calls between pages of one machine.
 MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
@@ -68,6 +70,32 @@ GIVE = """(node, [type, image, name]) => {
 }"""
 
 
+# Keeps a login where the page's program looks for it at its start: Sources/Portable/ClientCore/Store/StoreKey.swift, Web/store.js.
+KEEP_SESSION = """session => new Promise((kept, failed) => {
+  const opening = indexedDB.open('martlet', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('entries');
+  opening.onsuccess = () => {
+    const writing = opening.result.transaction('entries', 'readwrite');
+    writing.objectStore('entries').clear();
+    writing.objectStore('entries').put(new TextEncoder().encode(session), 'a/session');
+    writing.oncomplete = () => { opening.result.close(); kept(); };
+    writing.onabort = () => failed(writing.error);
+  };
+  opening.onerror = () => failed(opening.error);
+})"""
+
+
+def log_in(base, user_id):
+    """The login as the page keeps it, of a new device as the page names it."""
+    login = Api(base).post("login", {
+        "type": "m.login.password", "identifier": {"type": "m.id.user", "user": user_id}, "password": PASSWORD,
+        "refresh_token": True, "initial_device_display_name": "Martlet in Chrome on Linux"}).ok()
+    session = {name: login[name] for name in ("user_id", "device_id", "access_token", "refresh_token") if name in login}
+    if "expires_in_ms" in login:
+        session["expires_at"] = int(time.time() * 1000) + login["expires_in_ms"]
+    return json.dumps(session)
+
+
 class Person:
     """One profile of a browser, at one page."""
 
@@ -91,7 +119,7 @@ class Person:
         other = await self.context.new_page()
         await other.goto(self.base)
         await other.get_by_role("button", name="Use it in this tab").click()
-        await other.get_by_role("button", name="Your profile").wait_for()
+        await other.get_by_role("button", name=PROFILE).wait_for()
         await self.page.get_by_text("You went on in another tab.").wait_for()
         return other
 
@@ -106,20 +134,34 @@ class Person:
         await page.get_by_role("button", name="Create account").click()
         await self.signed_in()
 
-    async def sign_in(self, user):
-        """As a `client.User` that the API has made."""
+    async def sign_in(self, user, at="", profile=PROFILE):
+        """As a `client.User` that the API has made, with a login that the page finds in its store. `at`: the fragment to open. `profile`: the name
+        that the button of that name has in the page's language."""
+        session = await asyncio.to_thread(log_in, self.base, user.user_id)
+        # A file of the page's origin that runs nothing.
+        nothing = self.base + "/icon.svg"
+        if self.page.url != nothing:
+            await self.page.goto(nothing)
+        await self.page.evaluate(KEEP_SESSION, session)
+        await self.open(at)
+        # On a phone there is no more than the room.
+        if not at:
+            await self.signed_in(profile)
+
+    async def sign_in_by_typing(self, user):
+        """At the page's sign-in."""
         page = self.page
         await page.get_by_label("User name", exact=True).locator("visible=true").fill(user.user_id)
         await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
         await page.get_by_role("button", name="Sign in").click()
         await self.signed_in()
 
-    async def signed_in(self):
-        await self.page.get_by_role("button", name="Your profile").wait_for()
+    async def signed_in(self, profile=PROFILE):
+        await self.page.get_by_role("button", name=profile).wait_for()
 
     async def own_id(self):
         if not self.user_id:
-            await self.page.get_by_role("button", name="Your profile").click()
+            await self.page.get_by_role("button", name=PROFILE).click()
             dialog = self.page.get_by_role("dialog")
             self.user_id = await dialog.get_by_text(re.compile("^@.+:")).first.inner_text()
             await self.page.keyboard.press("Escape")
@@ -238,7 +280,7 @@ class Person:
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
 
     async def go_offline(self):
-        """The service worker is there by then: without a network it would never be."""
+        """In the whole browser. The service worker is there by then: without a network it would never be."""
         await self.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
         await self.context.set_offline(True)
 
@@ -254,38 +296,40 @@ class Person:
 
 
 @contextlib.asynccontextmanager
-async def people(test, *names, viewport=None, scheme="light", locale="en-GB", flags=(), **options):
-    """Browsers for these people, each with the page open. At the end nothing may have gone wrong unseen."""
-    needs_browser()
-    try:
-        from playwright.async_api import async_playwright
-    except ImportError as error:
-        raise NotRun("playwright is not installed (Scripts/install-dependencies --test)") from error
-    if not os.path.exists(CHROMIUM):
-        raise NotRun(f"no Chromium at {CHROMIUM}")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--use-fake-device-for-media-stream", *flags])
-        everybody = []
+async def people(test, *names, fresh=False, whole=False, viewport=None, scheme="light", flags=(), **options):
+    """People at a browser, each with an empty page: `sign_in` or `open` goes on from there. `fresh`: each in a new profile, with the page open as
+    at the first visit. `whole`: in the whole browser, see `chromium.SHELL`. At the end nothing may have gone wrong unseen."""
+    if options.get("is_mobile"):
+        options["viewport"] = viewport or DESKTOP
+    async with browsers() as found:
+        everybody, profiles, is_good = [], [], False
         try:
             for name in names:
-                context = await browser.new_context(
-                    viewport=viewport or DESKTOP, color_scheme=scheme, reduced_motion="no-preference", locale=locale, **options)
-                person = Person(context, test.base, await context.new_page(), name)
+                profile = await found.profile(tuple(flags), whole, fresh, options)
+                profiles.append(profile)
+                person = Person(profile.context, test.base, await profile.open(), name)
                 person.artifacts = test.artifacts
                 everybody.append(person)
-                await person.open()
+                await profile.show(viewport or DESKTOP, scheme)
+                if fresh:
+                    await person.open()
             yield everybody[0] if len(everybody) == 1 else everybody
             troubles = [trouble for person in everybody for trouble in person.troubles]
             assert not troubles, troubles
+            is_good = True
         except Exception:
             for person in everybody:
                 with contextlib.suppress(Exception):
-                    await person.picture(f"browser-failed-{person.name}")
+                    await person.picture(f"failed-{Runner.current.module if Runner.current else 'test'}-{person.name}")
                 if person.troubles:
                     print("          console:", person.troubles[:5])
             raise
         finally:
-            await browser.close()
+            for profile in profiles:
+                # After a failure nobody knows what state it is in.
+                if not is_good:
+                    profile.key = None
+                await found.give_back(profile)
 
 
 @contextlib.asynccontextmanager
@@ -293,8 +337,8 @@ async def in_room(test, room, users, **options):
     """Browsers for these accounts, by name, each signed in and with the room open."""
     async with people(test, *users, **options) as everybody:
         for person, user in zip(everybody if len(users) > 1 else [everybody], users.values()):
-            await person.sign_in(user)
-            await person.open_room(room)
+            await person.sign_in(user, room_fragment(room))
+            await person.page.get_by_role("article").first.wait_for()
         yield everybody
 
 

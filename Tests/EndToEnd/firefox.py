@@ -12,6 +12,7 @@ import tempfile
 
 import aiohttp
 
+from chromium import ENVIRONMENT
 from harness import PATIENCE, NotRun, needs_browser
 
 PROGRAM = os.environ.get("MARTLET_FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
@@ -132,7 +133,7 @@ async def firefox(artifacts):
         f.write('user_pref("intl.accept_languages", "en-GB");\nuser_pref("app.update.enabled", false);\n')
     process = await asyncio.create_subprocess_exec(
         PROGRAM, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "about:blank",
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, "HOME": profile})
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, **ENVIRONMENT, "HOME": profile})
     draining = None
     try:
         address = await asyncio.wait_for(address_of(process), 60)

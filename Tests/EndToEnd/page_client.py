@@ -62,7 +62,7 @@ class PageClient:
     async def start(self):
         self.browser = contextlib.AsyncExitStack()
         place = SimpleNamespace(base=self.link.base, artifacts=self.artifacts)
-        self.person = await self.browser.enter_async_context(people(place, "page", viewport=WINDOW))
+        self.person = await self.browser.enter_async_context(people(place, "page", whole=True, viewport=WINDOW))
         self.page = self.person.page
         await self.person.sign_in(self.user)
         await self.person.open_room(self.room)

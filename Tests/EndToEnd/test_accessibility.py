@@ -67,7 +67,7 @@ def everything(alice, boris):
 
 
 async def look_at_all(test, alice_user, crew, look, **options):
-    async with people(test, "alice", **options) as alice:
+    async with people(test, "alice", fresh=True, **options) as alice:
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         await check(alice, f"sign-in, {look}")
         await alice.sign_in(alice_user)
@@ -92,7 +92,7 @@ async def _(test):
 
 @test("the check finds what has no name, what refers to nothing, and letters that cannot be read")
 async def _(test):
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         assert not await faults(alice)
         await alice.page.evaluate("""() => { document.body.insertAdjacentHTML('beforeend',
@@ -106,7 +106,7 @@ async def _(test):
 
 @test("a screen that lost a part, or has the colours of another look, is told from one whose words are others")
 async def _(test):
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         async def means():
             return await alice.page.evaluate(looks.MEANS, [base64.b64encode(await alice.page.screenshot()).decode(), *looks.FIELDS])
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()

@@ -19,7 +19,7 @@ NEEDS_BROWSER = True
 @test("two people make accounts, chat directly, see each other write, and see who has not read")
 async def _(test):
     alice_name, boris_name = fresh("alice"), fresh("boris")
-    async with people(test, alice_name, boris_name) as (alice, boris):
+    async with people(test, alice_name, boris_name, fresh=True) as (alice, boris):
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         paint = await alice.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
         print(f"          first paint after {paint:.0f} ms")
@@ -275,7 +275,7 @@ async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     room = alice_user.create_room(name="Train", invite=[boris_user.user_id])
     boris_user.join(room)
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", whole=True) as alice:
         await alice.sign_in(alice_user)
         await alice.open_room(room)
         await alice.write("before the tunnel")
@@ -309,7 +309,7 @@ async def _(test):
 @test("mistakes at the sign-in are said in words; one tab syncs and another can take over")
 async def _(test):
     user = User(test.base, "alice")
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         page = alice.page
         await page.get_by_label("User name", exact=True).locator("visible=true").fill(user.user_id)
         await page.get_by_label("Password", exact=True).locator("visible=true").fill("wrong password")
@@ -324,7 +324,7 @@ async def _(test):
         await page.get_by_role("button", name="Create account").click()
         await page.get_by_text("A password needs at least 8 characters.").wait_for()
         await page.get_by_role("tab", name="Sign in").click()
-        await alice.sign_in(user)
+        await alice.sign_in_by_typing(user)
         second = await alice.context.new_page()
         await second.goto(alice.base)
         await second.get_by_text("open in another tab").wait_for()
@@ -337,7 +337,7 @@ async def _(test):
 async def _(test):
     user, welcome = User(test.base, "alice"), {}
     for locale, language in (("de-AT", "de"), ("ar-EG", "ar"), ("fr-CA", "fr"), ("es-MX", "es"), ("ja-JP", "ja"), ("nl-NL", "en")):
-        async with people(test, "alice", locale=locale) as alice:
+        async with people(test, "alice", locale=locale, fresh=True) as alice:
             welcome[language] = await alice.page.get_by_role("heading", level=1).first.inner_text()
             direction = "rtl" if language == "ar" else "ltr"
             assert await alice.page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [language, direction]
@@ -370,7 +370,7 @@ async def _(test):
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     rooms = furnish(alice_user, boris_user)
-    async with people(test, "alice", locale="ar-EG", timezone_id=zone()) as alice:
+    async with people(test, "alice", locale="ar-EG", timezone_id=zone(), fresh=True, whole=True) as alice:
         page = alice.page
         await page.get_by_label("اسم المستخدم", exact=True).locator("visible=true").fill(alice_user.user_id)
         await page.get_by_label("كلمة المرور", exact=True).locator("visible=true").fill(PASSWORD)
@@ -396,7 +396,7 @@ async def _(test):
 
 @test("where the words of a language cannot be had the page speaks English")
 async def _(test):
-    async with people(test, "alice", locale="de-DE", service_workers="block") as alice:
+    async with people(test, "alice", locale="de-DE", service_workers="block", fresh=True) as alice:
         await alice.page.route("**/texts.de.txt", lambda route: route.fulfill(status=404))
         await alice.page.reload()
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
@@ -406,7 +406,7 @@ async def _(test):
 @test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address; one that the page did not leave for does not")
 async def _(test):
     user = User(test.base, "alice")
-    async with people(test, "alice", service_workers="block") as alice:
+    async with people(test, "alice", service_workers="block", fresh=True) as alice:
         page = alice.page
         flows = {"flows": [{"type": "m.login.sso", "identity_providers": [{"id": "company", "name": "Our company"}]}]}
         await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows))
@@ -704,7 +704,7 @@ async def _(test):
     boris_user.put(f"profile/{boris_user.user_id}/displayname", {"displayname": "Boris Brandt"}).ok()
     rooms = furnish(alice_user, boris_user)
     for scheme in ("light", "dark"):
-        async with people(test, "alice", viewport=DESKTOP, scheme=scheme, timezone_id=zone()) as alice:
+        async with people(test, "alice", viewport=DESKTOP, scheme=scheme, timezone_id=zone(), fresh=True) as alice:
             await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
             await alice.picture(f"sign-in-{scheme}")
             await alice.sign_in(alice_user)
@@ -732,7 +732,7 @@ async def _(test):
             await alice.picture(f"phone-profile-{scheme}")
             await alice.page.keyboard.press("Escape")
 
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         page = alice.page
         await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
         # The user name has the focus; from there Tab, letters and Enter do it all.
@@ -1036,7 +1036,7 @@ async def _(test):
     other = Server(registration="token", registration_tokens="sesame").start()
     try:
         # The page may reach others only by https, which this server of the test does not have.
-        async with people(test, "tina", bypass_csp=True) as tina:
+        async with people(test, "tina", bypass_csp=True, fresh=True) as tina:
             page = tina.page
             named = {"m.homeserver": {"base_url": other.base}}
             await tina.context.route("https://chat.example/.well-known/matrix/client", lambda route: route.fulfill(

@@ -99,13 +99,13 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage(test, *names, flags=FLAGS, pages=None, mode=MediaModes.routed, server=None):
+async def stage(test, *names, flags=FLAGS, pages=None, mode=MediaModes.routed, server=None, whole=False):
     if not os.path.exists(os.path.join(WEB, "MartletCall.wasm")):
         raise NotRun("not built: Scripts/build-web MartletCall")
     app = App(test, server)
     files = Files(FOLDERS, pages)
     try:
-        async with people(test, *names, flags=flags) as found:
+        async with people(test, *names, flags=flags, whole=whole) as found:
             everybody = found if len(names) > 1 else [found]
             try:
                 yield Stage(test, app, app.session(mode), files), *everybody
@@ -300,7 +300,7 @@ async def _(test):
 
 @test("a camera that is refused, or is not there, is told by its code; what a page made itself is published all the same")
 async def _(test):
-    async with stage(test, "alice", "boris", flags=[flag for flag in FLAGS if "fake-ui" not in flag]) as (here, alice, boris):
+    async with stage(test, "alice", "boris", flags=[flag for flag in FLAGS if "fake-ui" not in flag], whole=True) as (here, alice, boris):
         await alice.page.goto(here.address("call.html", PUBLISHER, "alice"))
         await alice.page.get_by_text("Camera or microphone are not allowed for this page.").wait_for()
         await here.join(boris, SUBSCRIBER)

@@ -5,7 +5,7 @@ import os
 import re
 import threading
 
-from browser import ARE_CLOSED, CAPTURES, PASSWORD, PHONE, expect, in_room, people, send_files
+from browser import ARE_CLOSED, CAPTURES, PHONE, expect, in_room, people, send_files
 from client import User, room_path
 from harness import Context, test
 from server import Server
@@ -50,11 +50,7 @@ def bubble(person, words):
 
 
 async def sign_in_in_arabic(person, user):
-    page = person.page
-    await page.get_by_label("اسم المستخدم", exact=True).locator("visible=true").fill(user.user_id)
-    await page.get_by_label("كلمة المرور", exact=True).locator("visible=true").fill(PASSWORD)
-    await page.get_by_role("button", name="تسجيل الدخول").click()
-    await page.get_by_role("navigation", name="المحادثات").wait_for()
+    await person.sign_in(user, profile="ملفك الشخصي")
 
 
 @test("a poll is made, voted in by another, and ended; both see how it stands")
@@ -87,7 +83,7 @@ async def _(test):
 @test("where one is: refused it says why, allowed it is looked at first and then sent")
 async def _(test):
     room, users = two_in(test, "Gate")
-    async with in_room(test, room, users) as (alice, boris):
+    async with in_room(test, room, users, whole=True) as (alice, boris):
         await choose(alice, "Where I am")
         await alice.page.get_by_text("does not tell this page where you are").wait_for()
         await alice.page.keyboard.press("Escape")
@@ -104,7 +100,7 @@ async def _(test):
 @test("a voice message is recorded, heard, sent and played; a refused microphone is explained, a recording can be given up")
 async def _(test):
     room, users = two_in(test, "Choir")
-    async with in_room(test, room, users, scheme="dark") as (alice, boris):
+    async with in_room(test, room, users, scheme="dark", whole=True) as (alice, boris):
         record = alice.page.get_by_role("button", name="Voice message")
         await record.click()
         await alice.page.get_by_text("does not let this page hear you").wait_for()
@@ -135,7 +131,7 @@ async def _(test):
 @test("a picture is taken: a refused camera is explained, a missing one too; again, then it goes out with its caption")
 async def _(test):
     room, users = two_in(test, "Darkroom")
-    async with in_room(test, room, users) as (alice, boris):
+    async with in_room(test, room, users, whole=True) as (alice, boris):
         page, dialog = alice.page, alice.page.get_by_role("dialog", name="Take a picture")
         button = lambda name: dialog.get_by_role("button", name=name, exact=True)
         await choose(alice, "Take a picture")
@@ -629,7 +625,7 @@ async def _(test):
 async def _(test):
     room, users = two_in(test, "واحة")
     users["boris"].send(room, "النخيل هنا")
-    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"]) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, scheme="dark", permissions=["camera"], whole=True) as alice:
         page = alice.page
         await page.evaluate("localStorage.setItem('language', 'ar')")
         await page.reload()

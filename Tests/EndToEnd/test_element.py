@@ -61,13 +61,13 @@ class Files:
 
 
 @contextlib.asynccontextmanager
-async def visitor(test, name="visitor", pages=None):
-    """(person, frame, address of a page there) at a page of another origin than the homeserver's. `pages`: more of them."""
+async def visitor(test, name="visitor", pages=None, **options):
+    """(person, frame, address of a page there) at a page of another origin than the homeserver's. `pages`: more of them; `options`: those of `people`."""
     if not os.path.exists(os.path.join(FOLDERS[0], "MessengerElement.wasm")):
         raise NotRun("not built: Scripts/build-web MessengerElement")
     files = Files(FOLDERS, pages)
     try:
-        async with people(test, name) as person:
+        async with people(test, name, **options) as person:
             yield person, person.page.frame_locator("martlet-messenger iframe"), lambda page, **query: f"{files.base}/{page}?{urlencode(query)}"
     finally:
         files.close()
@@ -451,7 +451,7 @@ async def _(test):
             await page.get_by_role("button", name="Change").click()
             await page.get_by_label("Server address").fill(test.base)
             await page.get_by_role("button", name="Use").click()
-            await person.sign_in(user)
+            await person.sign_in_by_typing(user)
             await page.goto(theirs.base + "/hostile.html")
             await page.frame_locator("iframe").get_by_text("does not open inside the page of somebody else").wait_for()
             frame = page.frame_locator("martlet-messenger iframe")

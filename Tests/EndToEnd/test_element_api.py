@@ -41,7 +41,7 @@ async def check_details(page):
         assert wanted - {"wait"} <= found <= set(declared), (said, declared)
 
 
-@test("the declarations of the element are those of its script: methods with their arguments, properties, attributes, events")
+@test("the declarations of the element are those of its script: methods with their arguments, properties, attributes, events", browser=False)
 async def _(test):
     script, methods, attributes = ElementScript(), DECLARED.methods("MartletMessenger"), DECLARED.attributes("MessengerAttributes")
     require_same_methods(DECLARED, methods, script.methods())
@@ -375,7 +375,7 @@ async def _(test):
     host, guest, third = User(test.base, "host"), User(test.base, "guest"), User(test.base, "third")
     room = host.create_room(name="Garden", preset="public_chat")
     guest.join(room)
-    async with visitor(test) as (person, frame, address):
+    async with visitor(test, whole=True) as (person, frame, address):
         page = person.page
         await page.goto(address("room.html", homeserver=test.base, room=room))
         await hear(page)

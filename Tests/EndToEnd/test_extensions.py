@@ -215,7 +215,7 @@ async def _(test):
 @test("files and voice messages go out without a notification where that is chosen; a message's information says so")
 async def _(test):
     room, users = two_in(test, "Reading room")
-    async with in_room(test, room, users, service_workers="block") as (alice, boris):
+    async with in_room(test, room, users, service_workers="block", whole=True) as (alice, boris):
         dialog = alice.dialog
         for words, is_silent in (("a quiet owl", True), ("a loud owl", False)):
             async with alice.page.expect_file_chooser() as chooser:

@@ -27,9 +27,8 @@ async def _(test):
     yard = guest.create_room(name="Yard")
     guest.send(yard, f"look: https://matrix.to/#/{encoded(garden)}/{encoded(first)}?via={server}")
     async with people(test, "guest") as person:
-        await person.open("about:blank")
         await person.page.goto(f"{test.base}/#/room/{encoded(f'#{alias}:{server}')}/{encoded(first)}?via={server}")
-        await person.sign_in(guest)
+        await person.sign_in_by_typing(guest)
         await person.page.get_by_text("You are not in this room.").wait_for()
         await person.page.get_by_role("button", name="Join").click()
         await person.highlighted("the very first bean").wait_for()

@@ -190,7 +190,7 @@ TERMS = {"session": "s", "flows": [{"stages": ["m.login.terms"]}],
 
 @test("what a homeserver calls an address and is none opens nothing, and the page goes on")
 async def _(test):
-    async with people(test, "alice", service_workers="block") as alice:
+    async with people(test, "alice", service_workers="block", fresh=True) as alice:
         page = alice.page
         await page.route("**/_matrix/client/v3/register*", lambda route: route.fulfill(status=401, json=TERMS))
         await page.get_by_role("tab", name="Create account").click()
@@ -254,7 +254,7 @@ WebAssembly.instantiateStreaming = async (...given) => {
 @test("where the program breaks the page says so; loaded again it has what was written and what was to be sent")
 async def _(test):
     room, users = two_in(test, "Fragile")
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, whole=True) as alice:
         page = alice.page
         await page.add_init_script(BREAKABLE)
         await page.reload()
@@ -280,7 +280,7 @@ async def _(test):
 @test("a picture that could not be sent yet outlives the page")
 async def _(test):
     room, users = two_in(test, "Tunnel")
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+    async with in_room(test, room, {"alice": users["alice"]}, whole=True) as alice:
         page = alice.page
         await alice.go_offline()
         await page.get_by_text("You are offline").wait_for()

@@ -29,7 +29,7 @@ def imported(scripts, *ways):
     return found
 
 
-@test("the page loads beforehand what its scripts import, and the service worker keeps all of its files")
+@test("the page loads beforehand what its scripts import, and the service worker keeps all of its files", browser=False)
 def _(test):
     page, worker = text("Web", "index.html"), text("Web", "sw.js")
     scripts = re.findall(r'<script type="module" src="([^"]+)"', page)
@@ -80,7 +80,7 @@ async def _(test):
 
 @test("of the caches of its origin the service worker throws away its own old ones, and nobody else's")
 async def _(test):
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", fresh=True) as alice:
         await alice.page.evaluate("""async () => {
           const registration = await navigator.serviceWorker.ready;
           for (const name of ['martlet-old', 'of another program']) await caches.open(name);

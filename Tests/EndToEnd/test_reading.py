@@ -724,7 +724,7 @@ async def _(test):
 @test("where only a service worker may show notifications, a click on one leads to its room")
 async def _(test):
     room, users = two_in(test, "Harbour")
-    async with people(test, "alice", permissions=["notifications"]) as alice:
+    async with people(test, "alice", permissions=["notifications"], fresh=True, whole=True) as alice:
         await alice.page.add_init_script("""
           const granted = { permission: 'granted', requestPermission: async () => 'granted' };
           window.Notification = Object.assign(function () { throw new TypeError('Illegal constructor'); }, granted);

@@ -15,13 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from playwright.async_api import async_playwright
-
-from browser import CHROMIUM
+import chromium as browsers
 from call_client import CallSocket
 from call_peers import Page
 from client import User, room_path
-from harness import PATIENCE, test, needs_browser
+from harness import PATIENCE, test
 from router_peers import FLAGS
 from server import Server
 from test_router import chromium, is_seen
@@ -277,26 +275,21 @@ async def aioice_by_tls(_):
 
 @test("two pages of Chromium see each other through our TURN server by TLS alone")
 async def chromium_by_tls(_):
-    needs_browser()
     with serving_by_tls() as (certificate, server):
         servers = credentials(User(server.base), "tls")
         # Chromium takes no root from its command line, but a key whose certificates are good.
         flags = [*FLAGS, "--ignore-certificate-errors-spki-list=" + certificate.key_hash]
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-            try:
-                alice, bob = [await Page.open(browser) for _ in range(2)]
-                for each in (alice, bob):
-                    await each.page.evaluate(GATHERED)
-                offer = await alice.page.evaluate(OFFER, servers)
-                assert "typ relay" in offer and "typ host" not in offer, offer
-                answer = await bob.page.evaluate(ANSWER, [servers, offer])
-                await alice._accept(answer)
-                received = await bob.until(is_seen(60), "60 frames by TLS")
-                assert received["video"]["lost"] == 0, received
-                assert await bob.page.evaluate(PAIR) == ["relay", "tls", "relay"]
-            finally:
-                await browser.close()
+        async with browsers.chromium(*flags) as browser:
+            alice, bob = [await Page.open(browser) for _ in range(2)]
+            for each in (alice, bob):
+                await each.page.evaluate(GATHERED)
+            offer = await alice.page.evaluate(OFFER, servers)
+            assert "typ relay" in offer and "typ host" not in offer, offer
+            answer = await bob.page.evaluate(ANSWER, [servers, offer])
+            await alice._accept(answer)
+            received = await bob.until(is_seen(60), "60 frames by TLS")
+            assert received["video"]["lost"] == 0, received
+            assert await bob.page.evaluate(PAIR) == ["relay", "tls", "relay"]
 
 
 async def opened(port, trust):

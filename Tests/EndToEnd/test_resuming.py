@@ -134,7 +134,7 @@ async def _(test):
 
 @test("the rest of a large file goes up after the page was closed")
 async def _(test):
-    async with sent_to(test, "Ferry", permissions=["background-sync"]) as (server, link, users, room, alice):
+    async with sent_to(test, "Ferry", permissions=["background-sync"], whole=True) as (server, link, users, room, alice):
         worker = await Worker(alice.context, link.base).open()
         await alice.page.bring_to_front()
         body = os.urandom(FILE_BYTES)

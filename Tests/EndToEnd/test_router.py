@@ -5,15 +5,14 @@ import os
 import subprocess
 import tempfile
 
-from playwright.async_api import async_playwright
-
-from browser import CHROMIUM
-from harness import NotRun, test, needs_browser
+import chromium as browsers
+from harness import NotRun, test
 from load_peers import Peers, build
 from load_peers import sections as media_sections
 from router_peers import FLAGS, LAYERS, Page, Peer, Router
 from server import newest_build
 
+ALONE = True
 
 # Of the pair that is in use.
 PROTOCOL = """async () => {
@@ -24,15 +23,8 @@ PROTOCOL = """async () => {
 }"""
 
 
-@contextlib.asynccontextmanager
-async def chromium(*flags):
-    needs_browser()
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
-        try:
-            yield browser
-        finally:
-            await browser.close()
+def chromium(*flags):
+    return browsers.chromium(*FLAGS, *flags)
 
 
 def is_seen(frames):

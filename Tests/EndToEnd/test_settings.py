@@ -90,7 +90,7 @@ async def _(test):
                 await person.picture("settings-emails")
 
                 # Somewhere else, signed out.
-                async with people(place, "ann") as stranger:
+                async with people(place, "ann", fresh=True) as stranger:
                     there = stranger.page
                     await there.get_by_role("button", name="Forgot password?").click()
                     dialog = there.get_by_role("dialog")
@@ -117,7 +117,7 @@ async def _(test):
 
 @test("a server that sends no mails says so to who forgot the password")
 async def _(test):
-    async with people(test, "ann") as person:
+    async with people(test, "ann", fresh=True) as person:
         page = person.page
         await page.get_by_role("button", name="Forgot password?").click()
         await page.get_by_role("dialog").get_by_label("E-mail address").fill("ann@example.org")
@@ -353,7 +353,7 @@ async def _(test):
 @test("who only wants to look goes on as a guest, where the server lets guests in")
 async def _(test):
     test.own_server()
-    async with people(test, "nobody") as nobody:
+    async with people(test, "nobody", fresh=True) as nobody:
         await nobody.page.get_by_role("button", name="Sign in").wait_for()
         await expect(nobody.page.get_by_role("button", name="Continue as guest")).to_have_count(0)
     server = Server(allow_guests="true").start()
@@ -362,7 +362,7 @@ async def _(test):
         room = host.create_room(name="Open house", preset="public_chat")
         host.state(room, "m.room.guest_access", {"guest_access": "can_join"}).ok()
         host.send(room, "come in")
-        async with people(SimpleNamespace(base=server.base, artifacts=test.artifacts), "guest") as guest:
+        async with people(SimpleNamespace(base=server.base, artifacts=test.artifacts), "guest", fresh=True) as guest:
             button = guest.page.get_by_role("button", name="Continue as guest")
             await button.wait_for()
             await guest.picture("sign-in-guest-light")

@@ -2,10 +2,8 @@
 import json
 import os
 
-from playwright.async_api import async_playwright
-
-from browser import CHROMIUM
-from harness import NotRun, test
+from chromium import chromium
+from harness import test
 
 NEEDS_BROWSER = True
 
@@ -61,14 +59,10 @@ SHIM = """async cases => {
 
 @test("IndexedDB passes the conformance suite of the stores")
 async def _(test):
-    if not os.path.exists(CHROMIUM):
-        raise NotRun("no Chromium")
     with open(CASES, encoding="utf-8") as file:
         cases = json.load(file)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM)
+    async with chromium() as browser:
         page = await browser.new_page()
         await page.goto(test.direct + "/")
         troubles = await page.evaluate(SHIM, cases)
-        await browser.close()
     assert len(cases) >= 10 and not troubles, "\n".join(troubles)

@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 import time
 
-from browser import CHROMIUM
+from chromium import chromium
 from client import PASSWORD, User, fresh, room_path
-from harness import PATIENCE, NotRun, test, needs_browser
+from harness import PATIENCE, test
 from server import free_port, program
 
 HOSTILE = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title = 'hacked'\"> \u001b[2J\u202e"
@@ -355,45 +355,34 @@ async def export(context):
 
 async def look_at(context, page_path):
     """Opens the page in Chromium, in light and dark."""
-    needs_browser()
-    try:
-        from playwright.async_api import async_playwright
-    except ImportError as error:
-        raise NotRun("playwright is not installed (Scripts/install-dependencies --test)") from error
-    if not os.path.exists(CHROMIUM):
-        raise NotRun(f"no Chromium at {CHROMIUM}")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            backgrounds = []
-            for scheme in ("light", "dark"):
-                page = await browser.new_page(color_scheme=scheme)
-                troubles, requests = [], []
-                page.on("console", lambda message: troubles.append(message.text))
-                page.on("request", lambda request: requests.append(request.url))
-                await page.goto("file://" + page_path)
-                assert await page.title() == "Tea <script>", await page.title()
-                assert await page.locator("script").count() == 0
-                text = await page.locator("main").inner_text()
-                for shown in ("final words (edited)", "an answer", "message removed by Ann <b>&", "number 599", "<script>document.title", "joined"):
-                    assert shown in text, shown
-                assert "first draft" not in text and "to be removed" not in text
-                assert await page.locator(".reactions").first.inner_text() == "\U0001f44d 1"
-                assert "final words" in await page.locator("blockquote").first.inner_text()
-                assert await page.locator("img").count() == 1
-                await page.locator("img").scroll_into_view_if_needed()
-                await page.wait_for_function("document.querySelector('img').naturalWidth === 1")
-                assert not troubles, troubles
-                assert not [url for url in requests if not url.startswith(("data:", "file://" + page_path))], requests
-                await page.locator("blockquote a").first.click()
-                assert (await page.evaluate("document.querySelector(':target').innerText")).endswith("1")
-                await page.evaluate("scrollTo(0, 0)")
-                await page.screenshot(path=os.path.join(context.artifacts, f"export-{scheme}.png"))
-                backgrounds.append(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
-                await page.close()
-            assert backgrounds[0] != backgrounds[1], backgrounds
-        finally:
-            await browser.close()
+    async with chromium() as browser:
+        backgrounds = []
+        for scheme in ("light", "dark"):
+            page = await browser.new_page(color_scheme=scheme)
+            troubles, requests = [], []
+            page.on("console", lambda message: troubles.append(message.text))
+            page.on("request", lambda request: requests.append(request.url))
+            await page.goto("file://" + page_path)
+            assert await page.title() == "Tea <script>", await page.title()
+            assert await page.locator("script").count() == 0
+            text = await page.locator("main").inner_text()
+            for shown in ("final words (edited)", "an answer", "message removed by Ann <b>&", "number 599", "<script>document.title", "joined"):
+                assert shown in text, shown
+            assert "first draft" not in text and "to be removed" not in text
+            assert await page.locator(".reactions").first.inner_text() == "\U0001f44d 1"
+            assert "final words" in await page.locator("blockquote").first.inner_text()
+            assert await page.locator("img").count() == 1
+            await page.locator("img").scroll_into_view_if_needed()
+            await page.wait_for_function("document.querySelector('img').naturalWidth === 1")
+            assert not troubles, troubles
+            assert not [url for url in requests if not url.startswith(("data:", "file://" + page_path))], requests
+            await page.locator("blockquote a").first.click()
+            assert (await page.evaluate("document.querySelector(':target').innerText")).endswith("1")
+            await page.evaluate("scrollTo(0, 0)")
+            await page.screenshot(path=os.path.join(context.artifacts, f"export-{scheme}.png"))
+            backgrounds.append(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
+            await page.close()
+        assert backgrounds[0] != backgrounds[1], backgrounds
 
 
 @test("an export that is interrupted leaves nothing; what a killed one left is in nobody's way")

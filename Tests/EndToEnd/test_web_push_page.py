@@ -145,7 +145,7 @@ class Worker:
 async def at_page(test, user, server, stub="", **options):
     """A browser of this account, signed in, with that JavaScript before the page's own."""
     where = SimpleNamespace(base=server.base, artifacts=test.artifacts)
-    async with people(where, "alice", permissions=["notifications"], **options) as alice:
+    async with people(where, "alice", permissions=["notifications"], fresh=True, whole=True, **options) as alice:
         await alice.context.add_init_script(stub)
         await alice.page.reload()
         await alice.sign_in(user)
@@ -400,7 +400,7 @@ async def _(test):
     room = user.create_room(preset="public_chat", name="Tea")
     boris.join(room)
     boris.send(room, "are you there?")
-    async with people(test, "alice", permissions=["background-sync"]) as alice:
+    async with people(test, "alice", permissions=["background-sync"], fresh=True, whole=True) as alice:
         await alice.sign_in(user)
         await alice.open_room(room)
         worker = await Worker(alice.context, test.base).open()
@@ -442,7 +442,7 @@ async def _(test):
     question = boris.send(room, "are you there?")
     old = user.send(room, "on my wya")
     regretted = user.send(room, "never mind")
-    async with people(test, "alice", permissions=["background-sync"]) as alice:
+    async with people(test, "alice", permissions=["background-sync"], fresh=True, whole=True) as alice:
         await alice.sign_in(user)
         await alice.open_room(room)
         await alice.sees("never mind")
