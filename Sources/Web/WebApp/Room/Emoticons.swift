@@ -67,8 +67,11 @@ extension App {
       // Asked again in the next room.
       guard case .success(let found) = result else { return emoticons.end() }
       let isFirst = rooms.first == room
+      let count = emoticons.all.count
       for pack in found.packs where isFirst || pack.room != nil { emoticons.add(pack, title(of: pack)) }
-      for then in emoticons.waiting { then() }
+      if emoticons.all.count > count {
+        for then in emoticons.waiting { then() }
+      }
       let others = found.rooms.filter { $0 != room }
       if isFirst, !others.isEmpty { loadEmoticons(of: others, for: room) } else { emoticons.end() }
     }
