@@ -217,7 +217,7 @@ let package = Package(
     tests(of: "MatrixModel", uses: ["JSON"]),
     tests(of: "EventContent", uses: ["JSON", "MatrixModel"]),
     tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
-    tests(of: "ClientCore", uses: ["JSON", "MatrixModel"], without: ["Timeline/Snapshots"]),
+    tests(of: "ClientCore", uses: ["JSON", "MatrixModel", "ServerQueries"], without: ["Timeline/Snapshots"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
