@@ -363,3 +363,24 @@ async def _(test):
         await boris.page.get_by_text("A call, not answered").wait_for()
         await call(boris).wait_for(state="detached")
         assert len(events(alice_user, room, "m.call.invite")) == len(events(alice_user, room, "m.call.hangup")) == 1
+
+
+@test("a call whose program is still being built says so, and begins by itself once it is there")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, _, _):
+        early = ["the first"]
+
+        async def as_while_building(route):
+            if early:
+                early.pop()
+                await route.fulfill(status=503, headers={"Retry-After": "1"}, body="still being built")
+            else:
+                await route.continue_()
+
+        await alice.page.route("**/RoomCalls.wasm", as_while_building)
+        await button(alice, "Video call").click()
+        await alice.page.get_by_role("alert").filter(has_text="still being built").wait_for()
+        await boris.page.get_by_text(f"{alice.name} is calling").wait_for()
+        await alice.page.get_by_role("alert").get_by_role("button", name="Close").click()
+        await button(alice, "Hang up").click()
+        await call(boris).wait_for(state="hidden")
