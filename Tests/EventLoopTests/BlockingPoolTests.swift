@@ -22,6 +22,49 @@ private final class Gate: Sendable {
     await pool.shutdown()
   }
 
+  /// Such as a file that is closed and removed when nobody refers to it any more.
+  private final class Held: Sendable {
+    func use() {}
+  }
+
+  /// Calls `run` with a closure that refers to an object, and returns whether the object outlives the call.
+  private func keepsWhatItRan(_ pool: BlockingPool) async throws -> Bool {
+    weak var left: Held?
+    do {
+      let held = Held()
+      left = held
+      try await pool.run { [held] in held.use() }
+    }
+    return left != nil
+  }
+
+  @Test func `what a closure refers to is let go of before its caller goes on`() async throws {
+    let pool = try BlockingPool(threads: 2)
+    for _ in 0..<2_000 { #expect(try await keepsWhatItRan(pool) == false) }
+    await pool.shutdown()
+  }
+
+  @Test func `a closure that ran is let go of while others still wait behind it`() async throws {
+    let pool = try BlockingPool(threads: 1)
+    let first = Gate(), last = Gate()
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
+    let blocked = Task {
+      try await pool.run {
+        start.yield()
+        first.wait()
+      }
+    }
+    for await _ in started { break }
+    async let isKept = keepsWhatItRan(pool)
+    let behind = Task { try await pool.run { last.wait() } }
+    first.open()
+    #expect(try await isKept == false)
+    last.open()
+    try await blocked.value
+    try await behind.value
+    await pool.shutdown()
+  }
+
   @Test func `as many closures wait as the queue may hold, and one more is refused`() async throws {
     let pool = try BlockingPool(threads: 1, queueLimit: 2)
     let gate = Gate()

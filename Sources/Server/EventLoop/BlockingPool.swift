@@ -19,7 +19,8 @@ package final class BlockingPool: TaskExecutor, @unchecked Sendable {
   }
 
   private struct State {
-    var queue: [Work] = []
+    /// nil where the work was taken: what it refers to must not live as long as the queue.
+    var queue: [Work?] = []
     /// The first of `queue` not yet taken.
     var head = 0
     var waitingClosures = 0
@@ -30,6 +31,7 @@ package final class BlockingPool: TaskExecutor, @unchecked Sendable {
     mutating func take(keepingUpTo capacity: Int) -> Work? {
       guard head < queue.count else { return nil }
       let work = queue[head]
+      queue[head] = nil
       head += 1
       if case .closure = work { waitingClosures -= 1 }
       if head == queue.count {
@@ -83,11 +85,35 @@ package final class BlockingPool: TaskExecutor, @unchecked Sendable {
         if state.isShutDown { return .shutDown }
         if state.waitingClosures >= queueLimit { return .queueFull }
         state.waitingClosures += 1
-        state.queue.append(.closure { continuation.resume(with: Result(catching: body)) })
+        let call = PendingCall(body, continuation)
+        state.queue.append(.closure { call.run() })
         pthread_cond_signal(condition)
         return nil
       }
       if let refusal { continuation.resume(throwing: refusal) }
+    }
+  }
+
+  /// A call of `run` that waits for its turn.
+  // @unchecked: used by one thread at a time, the caller's and then the one that takes it.
+  private final class PendingCall<Value: Sendable>: @unchecked Sendable {
+    private var body: (@Sendable () throws -> Value)?
+    private let continuation: UnsafeContinuation<Value, any Error>
+
+    init(_ body: @escaping @Sendable () throws -> Value, _ continuation: UnsafeContinuation<Value, any Error>) {
+      self.body = body
+      self.continuation = continuation
+    }
+
+    /// Lets go of `body` before the caller goes on: a file that it closes, for example, is closed by then.
+    func run() {
+      guard let result = takeResult() else { return }
+      continuation.resume(with: result)
+    }
+
+    private func takeResult() -> Result<Value, any Error>? {
+      defer { body = nil }
+      return body.map { Result(catching: $0) }
     }
   }
 
