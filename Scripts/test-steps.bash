@@ -7,6 +7,7 @@ begin_results() {
   mkdir -p "$answers" "$logs"
   rm -f "$answers"/* "$results"
   : >"$results"
+  touch "$results.began"
 }
 
 # result NAME PASSED FAILED SKIPPED SECONDS "text": a line of the summary. Lanes write at the same time: a short line is written whole.
@@ -59,25 +60,7 @@ build_step() {
   [ $status = 0 ]
 }
 
-# swift test, then its counts as a closing line. A test process that crashes leaves no summary, which counts as a failure.
-# Arguments are swift test's. Four tests at a time: the log shows what each costs.
-unit_tests() {
-  local output=$logs/unit-tests-output.txt status=0 all bad none
-  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 MARTLET_ANSWERS=$answers swift test --skip-build "$@" 2>&1 | tee "$output" || status=1
-  bad=$(grep -aE '^✘ Test .* failed after' "$output" | grep -avcE '^✘ Test run with ')
-  none=$(grep -acE '^➜ Test .* skipped' "$output")
-  # The last one: tests that start themselves once more as another process say it of that as well.
-  all=$(grep -aoE '^[✔✘] Test run with [0-9]+ tests?' "$output" | tail -n 1 | grep -oE '[0-9]+')
-  if [ -z "$all" ]; then
-    echo 'the test process ended before its summary'
-    all=$(($(grep -acE '^✔ Test .* passed after' "$output") + bad + none + 1))
-    bad=$((bad + 1))
-  fi
-  # What failed, once more, where a reader of the log's end sees it.
-  grep -aE '^✘ Test .* recorded an issue|Fatal error' "$output" | head -n 10
-  echo "$((all - bad - none)) passed, $bad failed, $none skipped"
-  return $status
-}
+unit_tests() { MARTLET_ANSWERS=$answers Scripts/unit-tests "$@"; }
 
 replay_corpora() {
   local target good=0 bad=0
@@ -107,7 +90,7 @@ run_named() {
   for name in "$@"; do
     if [ -f "Tests/EndToEnd/test_${name#test_}.py" ]; then modules+=("${name#test_}")
     elif grep -rqF --include='test_*.py' "$name" Tests/EndToEnd; then words+=("$name")
-    else units+=(--filter "$name")
+    else units+=("$name")
     fi
   done
   if [ ${#units[@]} -gt 0 ]; then
@@ -169,11 +152,11 @@ summary() {
     all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
     [ "$name" = skipped ] || printf '%6s  %s\n' "$seconds" "$text"
   done <"$results"
-  echo; echo 'The 20 slowest tests, in seconds:'
-  {
-    grep -aoE '✔ Test .* passed after [0-9.]+ seconds' "$logs/unit-tests.log" 2>/dev/null | sed -E 's/✔ Test (.*) passed after ([0-9.]+) seconds/\2\t\1/'
-    grep -aoE '^ *ok +.* \([0-9.]+ s\)$' "$logs/end-to-end.log" 2>/dev/null | sed -E 's/^ *ok +(.*) \(([0-9.]+) s\)$/\2\t\1/'
-  } | sort -rn | head -n 20 | awk -F'\t' '{ printf "%6.1f  %s\n", $1, $2 }'
+  for log in "$logs/unit-tests.log" "$logs/end-to-end.log"; do
+    [ "$log" -nt "$results.began" ] || continue
+    echo; echo "$(basename "$log" .log):"
+    sed -n '/^the 20 slowest tests/,/^$/p' "$log" | grep -v '^$'
+  done
   echo
   # The end of a long log is what people see: what failed stands there once more, with the words that say why.
   while IFS=$'\t' read -r name passed failed skipped seconds text _; do
