@@ -466,7 +466,7 @@ async def _(test):
             await dialog.get_by_role("button", name="Cat 23 dances").wait_for()
             await dialog.get_by_text("From Catalogue").wait_for()
             # As many as were there before: what was asked for has come, and then it is drawn.
-            async with alice.page.expect_response(lambda answer: "/gifs" in answer.url and "q=cat" in answer.url):
+            async with alice.page.expect_response(lambda answer: "martlet.gifs/search" in answer.url and "q=cat" in answer.url):
                 await dialog.get_by_label("Search GIFs").fill("cat")
             await expect(dialog.get_by_role("button", name="dances")).to_have_count(24)
             await alice.loaded(dialog.get_by_role("button", name="Cat 0 dances").locator("img")).wait_for()
