@@ -88,7 +88,8 @@ extension MediaRepository {
     _ file: IncomingFile, _ row: MediaRow, _ alongside: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws {
     let (now, isOpen) = (clock.now(), isOpen)
-    let hash = file.hash()
+    // The writer may refer to its closure a moment longer than this call takes, and the file must be gone with the call.
+    let (hash, bytes) = (file.hash(), file.bytesCount)
     try await hashLocks.withLock(hash) {
       do {
         try await files.run { try file.keep(as: hash) }
@@ -102,9 +103,9 @@ extension MediaRepository {
             """
             INSERT INTO media(media_id, hash, bytes, content_type, file_name, user_id, created, open, quarantined_by)
             VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            """, row.mediaID, hash, file.bytesCount, row.upload.contentType, row.upload.fileName, row.owner, now, isOpen,
+            """, row.mediaID, hash, bytes, row.upload.contentType, row.upload.fileName, row.owner, now, isOpen,
             quarantinedBy)
-          try MediaUsage.add(tx, items: 1, bytes: file.bytesCount, of: row.owner)
+          try MediaUsage.add(tx, items: 1, bytes: bytes, of: row.owner)
         }
       } catch {
         try? await removeUnlocked(hash)
