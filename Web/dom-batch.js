@@ -7,8 +7,8 @@ import { changed, remove, removeAttribute, setAttribute } from './spoken.js';
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-const media = later(() => import('./media.js'));
-const marks = later(() => import('./marks.js'));
+const media = later('media.js', () => import('./media.js'));
+const marks = later('marks.js', () => import('./marks.js'));
 
 // `onField`: a field has just been made, or has grown.
 export const domService = ({ onField }) => program => {

@@ -4,8 +4,8 @@ import { eventNames } from './host-protocol.js';
 import { later } from './program.js';
 
 const encoder = new TextEncoder();
-const fileService = later(() => import('./file-service.js'));
-const gestures = later(() => import('./gestures.js'));
+const fileService = later('file-service.js', () => import('./file-service.js'));
+const gestures = later('gestures.js', () => import('./gestures.js'));
 
 export class Events {
   #program;

@@ -16,7 +16,7 @@ import { setting, settingService } from './settings.js';
 import { storeService } from './store.js';
 
 const root = document.getElementById('app') ?? document.body;
-const errands = later(() => import('./errands.js'));
+const errands = later('errands.js', () => import('./errands.js'));
 
 // ---- What is there if it was chosen
 

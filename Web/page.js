@@ -5,7 +5,7 @@ import { later } from './program.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
-const attention = later(() => import('./attention.js'));
+const attention = later('attention.js', () => import('./attention.js'));
 
 export const pageService = program => {
   const { frame } = program;

@@ -7,8 +7,17 @@ import { imports, laterFiles } from './host-protocol.js';
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-// A script that is fetched when it is first needed: returns a function that runs `ask` with it, in the order of the calls.
-export function later(load) {
+const laterScripts = new Map();
+
+// A script that is fetched when it is first needed: returns a function that runs `ask` with it, in the order of the calls. There is one such
+// function for a file, whoever asks: a picture is not shown before the access to it that was set earlier.
+export function later(file, load) {
+  const known = laterScripts.get(file) ?? fetchedLater(load);
+  laterScripts.set(file, known);
+  return known;
+}
+
+function fetchedLater(load) {
   let script = null, isLoading = false;
   const waiting = [];
   return ask => {
@@ -17,8 +26,9 @@ export function later(load) {
     if (isLoading) return;
     isLoading = true;
     load().then(loaded => {
+      // What is asked meanwhile stands behind.
+      while (waiting.length > 0) waiting.shift()(loaded);
       script = loaded;
-      for (const asked of waiting.splice(0)) asked(script);
     }, error => {
       isLoading = false;
       console.error(error);
@@ -91,7 +101,7 @@ export class Program {
     this.#onTrouble = onTrouble;
     for (const [file, load] of Object.entries(laterFiles)) {
       let calls = null;
-      const script = later(load);
+      const script = later(file, load);
       this.#later[file] = ask => script(({ service }) => ask(calls ??= service(this)));
     }
     this.#imports = imports(this, Object.assign({}, ...[ownService, ...services].map(service => service(this))));
