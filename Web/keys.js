@@ -16,14 +16,23 @@ function article(part) {
   });
   return feed?.closest('.mg-newest-first') ? seen[0] : seen.at(-1);
 }
-const entrance = part => [places.get(part), article(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].find(isSeen);
+const entrances = part => [places.get(part), article(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].filter(isSeen);
+
+// Whether the part has the focus now. What had it last may be seen and still not take it: a button that is off, a row that was deleted.
+function enter(part) {
+  return entrances(part).some(place => {
+    place.focus();
+    return part.contains(document.activeElement);
+  });
+}
 
 // False where there is no other part.
 function goToPart(step) {
-  const parts = [...document.querySelectorAll('[data-region]')].filter(part => isSeen(part) && entrance(part));
+  const parts = [...document.querySelectorAll('[data-region]')].filter(part => isSeen(part) && entrances(part).length > 0);
   if (parts.length === 0) return false;
   const at = parts.findLastIndex(part => part.contains(document.activeElement));
-  entrance(parts[at < 0 ? (step > 0 ? 0 : parts.length - 1) : (at + step + parts.length) % parts.length]).focus();
+  let next = at < 0 ? (step > 0 ? 0 : parts.length - 1) : (at + step + parts.length) % parts.length;
+  for (let tries = 0; tries < parts.length && !enter(parts[next]); tries++) next = (next + step + parts.length) % parts.length;
   return true;
 }
 
