@@ -1,6 +1,8 @@
 # The steps of ./test; sourced by it after common.bash.
 
 results=.build/test/results
+# Before a step's command that is a function of these scripts: steps run programs.
+in_shell=(bash -c '. Scripts/common.bash; . Scripts/test-steps.bash; "$@"' _)
 answers=$PWD/.build/test/answers
 
 begin_results() {
@@ -35,8 +37,7 @@ check() {
 # suite NAME "text" SECONDS COMMAND…: its last line "N passed, N failed", perhaps with ", N skipped" or ", N not run", has its counts.
 suite() {
   local name=$1 text=$2 line numbers
-  shift 2
-  step "$name" "$text" "$1" bash -c '. Scripts/common.bash; . Scripts/test-steps.bash; "$@"' _ "${@:2}"
+  step "$@"
   line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ (skipped|not run))?$' "$log" | tail -n 1)
   read -r -a numbers <<<"$(tr -c '0-9\n' ' ' <<<"$line")"
   if [ -z "$line" ]; then
@@ -95,11 +96,11 @@ run_named() {
   done
   if [ ${#units[@]} -gt 0 ]; then
     build_step || return
-    suite unit-tests 'Unit tests' 200 unit_tests "${units[@]}"
+    suite unit-tests 'Unit tests' 200 "${in_shell[@]}" unit_tests "${units[@]}"
   fi
   if [ ${#modules[@]} -gt 0 ] || [ ${#words[@]} -gt 0 ]; then
-    check server 'Debug build of the server' 120 swift build --product martlet
-    check page "The page's program" 180 Scripts/build-web
+    check server 'Debug build of everything that runs' 200 swift build
+    check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
     [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
     for name in "${words[@]}"; do end_to_end --named "$name"; done
   fi
@@ -118,14 +119,14 @@ run_long() {
 }
 
 long_release() {
-  check release 'Release build of the server' 300 build_release
+  check release 'Release build of the programs' 400 "${in_shell[@]}" build_release
   check page "The page's programs, as small as they get" 600 \
     Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
   program=$PWD/.build/release/martlet end_to_end
 }
-build_release() { swift build -c release --product martlet && swift build -c release --product martlet-thumbnail && swift build -c release --product martlet-terminal && swift build -c release --product router-peer; }
+build_release() { build_server && swift build -c release --product martlet-terminal && swift build -c release --product router-peer; }
 
-long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 fuzz_all; }
+long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 "${in_shell[@]}" fuzz_all; }
 fuzz_all() {
   local output=$logs/fuzz-output.txt status=0
   Scripts/fuzz --seconds 60 2>&1 | tee "$output" || status=1

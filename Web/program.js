@@ -104,7 +104,8 @@ export class Program {
       const script = later(file, load);
       this.#later[file] = ask => script(({ service }) => ask(calls ??= service(this)));
     }
-    this.#imports = imports(this, Object.assign({}, ...[ownService, ...services].map(service => service(this))));
+    const host = imports(this, Object.assign({}, ...[ownService, ...services].map(service => service(this))));
+    this.#imports = { host, placeholder: missing, wasi_snapshot_preview1: printing(this) };
   }
 
   // Another program in the same page, with the same services.
@@ -113,7 +114,7 @@ export class Program {
   // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
   async run(ready) {
     try {
-      const [{ instance }] = await Promise.all([instantiate(this.url, { host: this.#imports, placeholder: missing, wasi_snapshot_preview1: printing(this) }, () => this.#onTrouble('building')), ready]);
+      const [{ instance }] = await Promise.all([this.#instantiate(this.url), ready]);
       this.#exports = instance.exports;
     } catch (error) {
       console.error(error);
@@ -130,7 +131,9 @@ export class Program {
 
   // Adds a part of the program that lies in a file of its own, made by wasm-split: it imports memory, table and functions of the program from
   // module `primary`, and puts its own functions into the table, in the place of those of module `placeholder`.
-  async add(url) { await instantiate(url, { host: this.#imports, primary: this.#exports }, () => this.#onTrouble('building')); }
+  async add(url) { await this.#instantiate(url, { primary: this.#exports }); }
+
+  #instantiate(url, given) { return instantiate(url, { ...this.#imports, ...given }, () => this.#onTrouble('building')); }
 
   // Fetches all services that are fetched later, so that they are there without a network.
   fetchServices() { for (const ask of Object.values(this.#later)) ask(() => {}); }

@@ -1,6 +1,7 @@
 """What each module took when that was kept last: lanes are dealt by it, and it is the budget of later runs.
 
-`seconds.json` has seconds of wall time and of processor time. `run --keep-seconds` writes them anew."""
+A `seconds.json` has seconds of wall time and of processor time; there is one here and one for the unit tests (Scripts/unit-tests).
+`--keep-seconds` writes them anew."""
 import json
 import os
 
@@ -13,18 +14,18 @@ WAITING_SHARE = 0.5
 UNKNOWN = {"wall": 60, "cpu": 60}
 
 
-def load():
-    if not os.path.exists(PATH):
+def load(path=PATH):
+    if not os.path.exists(path):
         return {}
-    with open(PATH, encoding="utf-8") as f:
+    with open(path, encoding="utf-8") as f:
         return json.load(f)
 
 
-def keep(taken):
+def keep(taken, path=PATH):
     """`taken`: of each part, (wall, cpu)."""
-    known = load() | {part: {"wall": round(wall, 1), "cpu": round(cpu, 1)} for part, (wall, cpu) in taken.items()}
+    known = load(path) | {part: {"wall": round(wall, 1), "cpu": round(cpu, 1)} for part, (wall, cpu) in taken.items()}
     lines = [f" {json.dumps(part)}: {json.dumps(known[part])}" for part in sorted(known)]
-    with open(PATH, "w", encoding="utf-8") as f:
+    with open(path, "w", encoding="utf-8") as f:
         f.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
