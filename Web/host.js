@@ -61,8 +61,9 @@ const troubles = {
 
 function onTrouble(kind) {
   const [name, plain] = troubles[kind];
-  if (kind === 'building') notice(word(name) ?? plain, word('close') ?? 'Close', event => event.target.parentElement.remove());
-  else notice(word(name) ?? plain, word('reload') ?? 'Reload');
+  if (kind !== 'building') return notice(word(name) ?? plain, word('reload') ?? 'Reload');
+  const close = notice(word(name) ?? plain, word('close') ?? 'Close', () => close());
+  return close;
 }
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.

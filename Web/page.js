@@ -139,6 +139,7 @@ export function notice(message, action, run = () => location.reload()) {
     box.append(button);
   }
   document.body.prepend(box);
+  return () => box.remove();
 }
 
 // A page of another origin around this one could have people click here without seeing what on: the client as a page is for itself.

@@ -36,15 +36,17 @@ function fetchedLater(load) {
   };
 }
 
-// The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once.
+// The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once, and what it
+// returns when that is over.
 async function fetchProgram(url, onBuilding) {
   let answer = await fetch(url);
-  if (answer.status === 503) onBuilding();
+  const over = answer.status === 503 ? onBuilding() : undefined;
   while (answer.status === 503) {
     const seconds = Math.min(Math.max(Number(answer.headers.get('retry-after')) || 10, 1), 60);
     await new Promise(resolve => setTimeout(resolve, 1000 * seconds));
     answer = await fetch(url);
   }
+  over?.();
   return answer;
 }
 
@@ -92,7 +94,7 @@ export class Program {
 
   // `root`: the element that it draws into; with a `frame` it has a page around it, which is the other end of that channel.
   // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable', 'crashed', or
-  // 'building': it goes on by itself.
+  // 'building': it goes on by itself, and calls what that returned when it does.
   constructor(url, root, services, onTrouble) {
     this.url = url;
     this.root = root;

@@ -379,8 +379,9 @@ async def _(test):
 
         await alice.page.route("**/RoomCalls.wasm", as_while_building)
         await button(alice, "Video call").click()
-        await alice.page.get_by_role("alert").filter(has_text="still being built").wait_for()
+        words = alice.page.get_by_role("alert").filter(has_text="still being built")
+        await words.wait_for()
         await boris.page.get_by_text(f"{alice.name} is calling").wait_for()
-        await alice.page.get_by_role("alert").get_by_role("button", name="Close").click()
+        await words.wait_for(state="detached")
         await button(alice, "Hang up").click()
         await call(boris).wait_for(state="hidden")
