@@ -104,7 +104,8 @@ reason_in() {
   fi
 }
 
-end_job() { [ -z "$job" ] || kill -- "-$job" 2>/dev/null || true; }
+# By SIGINT: SwiftPM then ends the compilers that it has started, which it does not by SIGTERM.
+end_job() { [ -z "$job" ] || kill -INT -- "-$job" 2>/dev/null || true; }
 
 # side_by_side FUNCTION…: each in a shell of its own. Fails as soon as one fails, and then ends the others.
 side_by_side() {
