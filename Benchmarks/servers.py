@@ -1,4 +1,5 @@
 """The servers the comparison puts side by side, each started fresh on a free loopback port and ended by its process ID."""
+import fcntl
 import filecmp
 import json
 import os
@@ -97,7 +98,13 @@ class Synapse(Server):
 
     @classmethod
     def install(cls):
-        """Raises where PyPI does not give it."""
+        """Raises where PyPI does not give it. Lanes of the tests may ask side by side: one installs, the others wait."""
+        with open(cls.venv + ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            cls._install()
+
+    @classmethod
+    def _install(cls):
         python = os.path.join(cls.venv, "bin", "python")
         installed = os.path.join(cls.venv, "installed-requirements.txt")
         if os.path.exists(installed) and filecmp.cmp(cls.requirements, installed, shallow=False) \

@@ -494,13 +494,15 @@ async def _(test):
     users["alice"].send(room, "not read yet")
     # High enough for all of them: rows out of sight are not on the page.
     async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 1280, "height": 4000}) as alice:
+        await alice.message(re.compile("Boris Brandt.*: good morning$")).wait_for()
         await alice.message(re.compile("Read: the end of it")).wait_for()
         await alice.message("not read yet").get_by_role("img", name="1 member has not read this").wait_for()
         await alice.message("who comes?, 👍 2, 🎉 1, 1 reply").wait_for()
         await alice.message("Poll: Tea or coffee?").wait_for()
         await alice.page.mouse.move(0, 0)
         said = await heard(alice)
-    begin = next(place for place, (sentence, *_) in enumerate(said) if sentence.endswith(": good morning"))
+    begin = next((place for place, (sentence, *_) in enumerate(said) if sentence.endswith(": good morning")), None)
+    assert begin is not None, said
     said = said[begin:]
     if os.environ.get("MARTLET_ACCEPT_SPOKEN") == "1":
         with open(SPOKEN, "w", encoding="utf-8") as f:

@@ -176,6 +176,16 @@ import Testing
     }
   }
 
+  @Test func `a number alone is not pushed before the message that it counts`() async throws {
+    try await PushFixture.run { push in
+      try await push.say("one")
+      await push.fixture.homeserver.push.deliver()
+      #expect(push.peer.take().isEmpty)
+      let notifications = try await push.pushed()
+      #expect(notifications.count == 1 && notifications[0]["event_id"] != nil)
+    }
+  }
+
   @Test func `who read it before it could be pushed is not told`() async throws {
     try await PushFixture.run { push in
       let eventID = PercentEncoding.encode(ByteString(try await push.say("one")))

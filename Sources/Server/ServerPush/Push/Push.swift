@@ -29,7 +29,7 @@ package final class Push: Sendable {
       database: database, rooms: sources.rooms, pushRules: sources.pushRules, audience: pushers.audience,
       sendsMail: pushers.sendsMail, clock: clock)
     delivery = PushDelivery(
-      database: database, pushers: pushers, rooms: sources.rooms,
+      database: database, pushers: pushers, evaluation: evaluation, rooms: sources.rooms,
       badges: UnreadBadges(rooms: sources.rooms, unread: sources.unread, receipts: sources.receipts),
       webPush: pushers.vapidKey.map { WebPush(key: $0) }, http: http, clock: clock, log: log)
     self.mails = mail.map {
@@ -86,6 +86,11 @@ package final class Push: Sendable {
   /// Evaluates and pushes everything that is due and returns when it is done: for tests, which have no background.
   func catchUp() async throws {
     _ = try await evaluation.run()
+    await deliver()
+  }
+
+  /// Pushes what was evaluated: for tests.
+  func deliver() async {
     start(pushers.audience.users)
     await delivery.settle()
     await mails?.settle()

@@ -27,6 +27,7 @@ final class PushDelivery: Sendable {
   private let timers = PusherTimers()
   private let database: Database
   private let pushers: Pushers
+  private let evaluation: PushEvaluation
   private let rooms: Rooms
   private let badges: UnreadBadges
   /// nil where there is no Web Push.
@@ -36,11 +37,12 @@ final class PushDelivery: Sendable {
   private let log: Log
 
   init(
-    database: Database, pushers: Pushers, rooms: Rooms, badges: UnreadBadges, webPush: WebPush?, http: HTTPClient,
-    clock: WallClock, log: Log
+    database: Database, pushers: Pushers, evaluation: PushEvaluation, rooms: Rooms, badges: UnreadBadges, webPush: WebPush?,
+    http: HTTPClient, clock: WallClock, log: Log
   ) {
     self.database = database
     self.pushers = pushers
+    self.evaluation = evaluation
     self.rooms = rooms
     self.badges = badges
     self.webPush = webPush
@@ -154,7 +156,10 @@ final class PushDelivery: Sendable {
       news = found
     }
     let badge = try badges.badge(of: id.userID, now: now, SyncRows(tx, completeUpTo: committed))
-    guard news != nil || badge.unread != state.badge && !state.pusher.isEventsOnly else { return .nothing }
+    if news == nil {
+      guard badge.unread != state.badge, !state.pusher.isEventsOnly, evaluation.hasLooked(upTo: committed, for: id.userID)
+      else { return .nothing }
+    }
     let notification = PushNotification(pusher: state.pusher, updated: state.updated, badge: badge, news: news)
     guard let request = request(for: notification, now) else { return queued.map { .pass(upTo: $0.event) } ?? .nothing }
     return .push(

@@ -35,7 +35,14 @@ final class PushEvaluation: Sendable {
     var counted: Set<UserID> = []
   }
 
-  private let progress = Mutex<Progress?>(nil)
+  private struct State {
+    /// nil before the first run.
+    var progress: Progress?
+    /// Whose numbers wait until all of what is committed was looked at.
+    var waiting: Set<UserID> = []
+  }
+
+  private let state = Mutex(State())
   private let database: Database
   private let rooms: Rooms
   private let pushRules: PushRules
@@ -68,16 +75,29 @@ final class PushEvaluation: Sendable {
         try await write(look)
         progress.written = look.end
       }
-      self.progress.withLock { [progress] in $0 = progress }
+      state.withLock { [progress] in $0.progress = progress }
       users.formUnion(look.finds.map(\.user))
       users.formUnion(look.counted)
     }
-    return users
+    return state.withLock { state in
+      defer { state.waiting = [] }
+      return users.union(state.waiting)
+    }
+  }
+
+  /// Whether everything up to `position` was looked at. If not, the next run answers `user` too: until then nobody knows
+  /// whether an event that is counted already is also told.
+  func hasLooked(upTo position: Int64, for user: UserID) -> Bool {
+    state.withLock { state in
+      if let progress = state.progress, progress.position >= position { return true }
+      state.waiting.insert(user)
+      return false
+    }
   }
 
   /// Where to go on: what was written down, or the oldest pusher, whichever is later.
   private func begin() async throws -> Progress {
-    if let known = progress.withLock({ $0 }) { return known }
+    if let known = state.withLock({ $0.progress }) { return known }
     let position = try await database.read { [audience] tx in
       try audience.load(tx)
       let written = try tx.first("SELECT position FROM push_progress WHERE id = 1") { $0.integer(0) } ?? 0
@@ -85,7 +105,7 @@ final class PushEvaluation: Sendable {
       return max(written, oldest)
     }
     let progress = Progress(position: position, written: position)
-    self.progress.withLock { $0 = progress }
+    state.withLock { $0.progress = progress }
     return progress
   }
 
