@@ -27,7 +27,8 @@ inputs_hash() {
   } | sha256sum | cut -c1-64
 }
 
-build_server() { swift build -c release --product martlet && swift build -c release --product martlet-thumbnail; }
+# build_server [debug]
+build_server() { swift build -c "${1:-release}" --product martlet && swift build -c "${1:-release}" --product martlet-thumbnail; }
 
 has_first_parts() { [ -x .build/release/martlet ] && [ -x .build/release/martlet-thumbnail ] && [ -f .build/web/app.wasm ]; }
 
@@ -37,15 +38,14 @@ has_other_parts() {
   for name in RoomCalls MessengerElement MartletCall; do [ -f ".build/web/$name.wasm" ] || return 1; done
 }
 
-# build_other_parts INPUTS: what the first minute does not need. While .still-building lies in the page's folder, the server says of
+# build_rest INPUTS: what the first minute does not need, what is missed first at first. While .still-building lies in the page's folder, the server says of
 # programs that are missing that they are still being built.
-build_other_parts() {
+build_rest() {
   {
-    Scripts/build-web RoomCalls MessengerElement MartletCall && swift build -c release --product martlet-terminal
-  } >"$logs/other-parts.log" 2>&1 || return 1
+    Scripts/build-web RoomCalls WebApp MessengerElement MartletCall && build_server && swift build -c release --product martlet-terminal
+  } >"$logs/rest.log" 2>&1 || return 1
   rm -f .build/web/.still-building
-  printf '%s\n' "$1" >.build/run.inputs
-  say 'Everything is built.'
+  printf '%s\n' "$1" | tee .build/run.first-inputs >.build/run.inputs
 }
 
 # ---- Steps

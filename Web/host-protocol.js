@@ -55,6 +55,8 @@ export const imports = (program, calls) => ({
   random: (bytes, bytesCount) => calls.random(program.bytes(bytes, bytesCount)),
   timer: (id, milliseconds) => calls.timer(id, milliseconds),
   next_frame: (id) => calls.next_frame(id),
+  part_is_missing: (name, nameCount) => calls.part_is_missing(program.text(name, nameCount)),
+  part_load: (id, name, nameCount) => calls.part_load(id, program.text(name, nameCount)),
   setting_get: (key, keyCount, out, capacity) => program.give(calls.setting_get(program.text(key, keyCount)), out, capacity),
   setting_set: (key, keyCount, value, valueCount) => calls.setting_set(program.text(key, keyCount), program.text(value, valueCount)),
   setting_remove: (key, keyCount) => calls.setting_remove(program.text(key, keyCount)),

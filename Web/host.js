@@ -68,6 +68,7 @@ function onTrouble(kind) {
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.
 async function fetchRest(program) {
+  await program.loadParts();
   program.fetchServices();
   await Promise.allSettled([import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
   // The service worker asks for all files of the page again.

@@ -74,7 +74,7 @@ const printing = program => ({
   fd_fdstat_get: () => 0,
 });
 
-// In the place of functions that lie in a part of the program that was not added.
+// In the place of functions that lie in a part of the program that is not there yet.
 const missing = new Proxy({}, { get: () => () => { throw new Error('a part of the program is missing'); } });
 
 export class Program {
@@ -83,6 +83,7 @@ export class Program {
   #services;
   #onTrouble;
   #imports;
+  #parts = new Map();          // name -> { module, loading } of the parts that are not there yet
   #later = {};
   #exports = null;
   #int32s = null;              // views of the memory; growing the memory detaches them
@@ -107,7 +108,7 @@ export class Program {
       this.#later[file] = ask => script(({ service }) => ask(calls ??= service(this)));
     }
     const host = imports(this, Object.assign({}, ...[ownService, ...services].map(service => service(this))));
-    this.#imports = { host, placeholder: missing, wasi_snapshot_preview1: printing(this) };
+    this.#imports = new Proxy({ host, wasi_snapshot_preview1: printing(this) }, { get: (known, module) => known[module] ?? missing });
   }
 
   // Another program in the same page, with the same services.
@@ -116,8 +117,9 @@ export class Program {
   // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
   async run(ready) {
     try {
-      const [{ instance }] = await Promise.all([this.#instantiate(this.url), ready]);
+      const [{ instance, module }] = await Promise.all([this.#instantiate(this.url, this.#imports), ready]);
       this.#exports = instance.exports;
+      this.#findParts(module);
     } catch (error) {
       console.error(error);
       this.#onTrouble('unreachable', error);
@@ -131,11 +133,42 @@ export class Program {
     return true;
   }
 
-  // Adds a part of the program that lies in a file of its own, made by wasm-split: it imports memory, table and functions of the program from
-  // module `primary`, and puts its own functions into the table, in the place of those of module `placeholder`.
-  async add(url) { await this.#instantiate(url, { primary: this.#exports }); }
+  // ---- Parts of the program that lie in files of their own (Scripts/split-program)
 
-  #instantiate(url, given) { return instantiate(url, { ...this.#imports, ...given }, () => this.#onTrouble('building')); }
+  // The program imports the functions of a part from the module 'NAME.PART.wasm#VERSION'. One that was not cut has no parts.
+  #findParts(module) {
+    for (const { module: from } of WebAssembly.Module.imports(module)) {
+      const [, part] = /^[^.]+\.([^.]+)\.wasm#/.exec(from) ?? [];
+      if (part) this.#parts.set(part, { from, loading: null });
+    }
+  }
+
+  partMissing(error) {
+    console.error(error);
+    this.#onTrouble('unreachable', error);
+  }
+
+  hasPart(name) { return !this.#parts.has(name); }
+
+  // Fails if the file cannot be had, or is cut from another version of the program.
+  loadPart(name) {
+    const part = this.#parts.get(name);
+    if (part === undefined) return Promise.resolve();
+    part.loading ??= this.#addPart(part.from).then(() => { this.#parts.delete(name); }).finally(() => { part.loading = null; });
+    return part.loading;
+  }
+
+  // It imports memory, table and functions of the program, and puts its own functions into the table, in the place of those that were missing.
+  #addPart(from) {
+    const [file, version] = from.split('#');
+    const program = file.replace(/\.[^.]+(?=\.wasm$)/, '') + '#' + version;
+    return this.#instantiate(new URL(file, this.url), { [program]: this.#exports });
+  }
+
+  #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
+
+  // Behind the first screen, so that they are there when they are needed, or the network is not.
+  loadParts() { return Promise.allSettled([...this.#parts.keys()].map(name => this.loadPart(name))); }
 
   // Fetches all services that are fetched later, so that they are there without a network.
   fetchServices() { for (const ask of Object.values(this.#later)) ask(() => {}); }
@@ -257,5 +290,7 @@ function ownService(program) {
       const timer = setTimeout(done, 100), frame = requestAnimationFrame(done);
       hold(id, stop);
     },
+    part_is_missing: name => program.hasPart(name) ? 0 : 1,
+    part_load(id, name) { program.loadPart(name).then(() => program.dispatch(id), error => program.partMissing(error)); },
   };
 }

@@ -10,12 +10,14 @@ from server import ROOT
 
 AT_ONCE = r"^import (?:[^'\n]* from )?'\./([\w.-]+)';"
 LATER = r"\bimport\('\./([\w.-]+)'\)"
-BUILT = ["app.wasm", "./"]
 
 
 def text(*path):
     with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         return file.read()
+
+
+PROGRAM = ["app.wasm", *(f"app.{part}.wasm" for part in re.findall(r"^([a-z]+) ", text("Web", "program-parts.txt"), re.MULTILINE))]
 
 
 def imports_of(name, *ways):
@@ -47,7 +49,8 @@ def _(test):
     assert sorted(kept_scripts) == sorted(wanted), set(kept_scripts) ^ wanted
     linked = set(re.findall(r'<link rel="(?:icon|manifest|preload|stylesheet)" href="([^"]+)"', page))
     assert linked <= set(kept), linked - set(kept)
-    assert all(name in BUILT or os.path.exists(os.path.join(ROOT, "Web", name)) for name in kept), kept
+    assert set(PROGRAM) <= set(kept), set(PROGRAM) - set(kept)
+    assert all(name in [*PROGRAM, "./"] or os.path.exists(os.path.join(ROOT, "Web", name)) for name in kept), kept
 
 
 @test("the frame of the messenger loads beforehand what its program needs")

@@ -387,13 +387,13 @@ struct RoomTests {
     }
     #expect(deleted() == 2)
     page.app.hidesDeleted = true
-    page.app.main?.room.renewRows()
+    page.app.main?.room?.renewRows()
     #expect(deleted() == 1 && page.all("mg-thread-count").count == 1)
     // A row that comes or goes behind a line that is not there knows its place.
     sync([event("$r5", #"{"redacts":"$5"}"#, type: "m.room.redaction", at: 22), event("$6", text("after"), at: 23)])
     #expect(deleted() == 1 && page.all("mg-row").last?.allText.contains("after") == true)
     page.app.hidesDeleted = false
-    page.app.main?.room.renewRows()
+    page.app.main?.room?.renewRows()
     #expect(deleted() == 3)
   }
 

@@ -39,6 +39,15 @@ public enum Host {
     return HostTask(id: id)
   }
 
+  /// Whether a part of the program has been loaded, or lies in no file of its own.
+  public static func hasPart(_ name: String) -> Bool { withBytes(name) { hostPartIsMissing($0, $1) } == 0 }
+
+  /// Loads a part of the program and calls `then` once it is there. Where that fails the page says so, and `then` is never called.
+  public static func loadPart(_ name: String, _ then: @escaping () -> Void) {
+    let id = registerOnce { _ in then() }
+    withBytes(name) { hostPartLoad(id, $0, $1) }
+  }
+
   /// Whether time passes: natively there are no timers and no frames.
   public static var hasFrames: Bool {
     #if arch(wasm32)

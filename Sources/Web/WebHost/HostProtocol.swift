@@ -265,6 +265,10 @@ extension PageState {
   func hostTimer(_ id: Int32, _ milliseconds: Double)
   @_extern(wasm, module: "host", name: "next_frame") @_extern(c)
   func hostNextFrame(_ id: Int32)
+  @_extern(wasm, module: "host", name: "part_is_missing") @_extern(c)
+  func hostPartIsMissing(_ name: Bytes?, _ nameCount: Int32) -> Int32
+  @_extern(wasm, module: "host", name: "part_load") @_extern(c)
+  func hostPartLoad(_ id: Int32, _ name: Bytes?, _ nameCount: Int32)
   @_extern(wasm, module: "host", name: "setting_get") @_extern(c)
   func hostSettingGet(_ key: Bytes?, _ keyCount: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "setting_set") @_extern(c)
@@ -422,6 +426,8 @@ extension PageState {
   func hostRandom(_ bytes: Buffer?, _ bytesCount: Int32) {}
   func hostTimer(_ id: Int32, _ milliseconds: Double) {}
   func hostNextFrame(_ id: Int32) {}
+  func hostPartIsMissing(_ name: Bytes?, _ nameCount: Int32) -> Int32 { 0 }
+  func hostPartLoad(_ id: Int32, _ name: Bytes?, _ nameCount: Int32) {}
   func hostSettingGet(_ key: Bytes?, _ keyCount: Int32, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostSettingSet(_ key: Bytes?, _ keyCount: Int32, _ value: Bytes?, _ valueCount: Int32) {}
   func hostSettingRemove(_ key: Bytes?, _ keyCount: Int32) {}
@@ -501,6 +507,8 @@ func hostApply(_ words: [Int32], _ text: [UInt8]) { withBytes(words) { wordsStar
 func hostMeasure(_ nodes: [Int32], _ heights: UnsafeMutableBufferPointer<Float>) { withBytes(nodes) { nodesStart, nodesCount in hostMeasure(nodesStart, nodesCount, heights.baseAddress, Int32(heights.count)) } }
 func hostLog(_ line: String) { withBytes(line) { lineStart, lineCount in hostLog(lineStart, lineCount) } }
 func hostRandom(_ bytes: UnsafeMutableBufferPointer<UInt8>) { hostRandom(bytes.baseAddress, Int32(bytes.count)) }
+func hostPartIsMissing(_ name: String) -> Int32 { withBytes(name) { nameStart, nameCount in hostPartIsMissing(nameStart, nameCount) } }
+func hostPartLoad(_ id: Int32, _ name: String) { withBytes(name) { nameStart, nameCount in hostPartLoad(id, nameStart, nameCount) } }
 func hostSettingGet(_ key: String) -> String? { withBytes(key) { keyStart, keyCount in readText { hostSettingGet(keyStart, keyCount, $0, $1) } } }
 func hostSettingSet(_ key: String, _ value: String) { withBytes(key) { keyStart, keyCount in withBytes(value) { valueStart, valueCount in hostSettingSet(keyStart, keyCount, valueStart, valueCount) } } }
 func hostSettingRemove(_ key: String) { withBytes(key) { keyStart, keyCount in hostSettingRemove(keyStart, keyCount) } }

@@ -58,6 +58,7 @@ extension App {
     renewQuietHours()
     let screen = MainScreen(self)
     main = screen
+    screen.begin()
     if let destination = next {
       next = nil
       follow(destination, isAddressSet: true)

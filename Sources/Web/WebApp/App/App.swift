@@ -177,10 +177,13 @@ final class App<D: DOM> {
   }
 
   func openSwitcher() {
-    if main != nil, !dialogs.isOpen, embedding == nil { dialogs.open { QuickSwitcher(self, in: $0) } }
+    if main != nil, !dialogs.isOpen, embedding == nil { dialogs.open(.more) { QuickSwitcher(self, in: $0) } }
   }
 
-  func openShortcuts() { if main != nil, !dialogs.isOpen { ShortcutsDialog(self) } }
+  func openShortcuts() {
+    guard main != nil, !dialogs.isOpen else { return }
+    need(.more) { [self] in ShortcutsDialog(self) }
+  }
 
   private func markAsRead() {
     guard !dialogs.isOpen, let room = place.room.flatMap({ client.room($0) }), room.isUnread else { return }
@@ -235,30 +238,4 @@ extension App {
     ask(.reading(.setDeliveryReceipts(isPublic)))
     ask(.sending(.setTypingNotices(Host.setting(Settings.privateTyping) == nil)))
   }
-}
-
-/// Names of small settings kept by the browser.
-enum Settings {
-  static let privateReceipts = "private-receipts"
-  static let privateTyping = "private-typing"
-  /// The host reads it before the program runs.
-  static let language = "language"
-  static let theme = "theme"
-  static let density = "density"
-  static let figures = "figures"
-  static let hideDeleted = "hide-deleted"
-  static let rich = "rich"
-  static let notifications = "notifications"
-  static let sound = "sound"
-  /// Times of the day as `HH:MM`, of the account; the host reads them.
-  static let quietFrom = "quiet-from"
-  static let quietUntil = "quiet-until"
-  /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
-  static let pushes = "pushes"
-  static let presence = "presence"
-  /// The modifier behind emoji that have one.
-  static let skinTone = "skin-tone"
-  /// What one says of it.
-  static let status = "status"
-  static func place(in room: RoomID) -> String { "place/" + room.string }
 }

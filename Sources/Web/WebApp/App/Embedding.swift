@@ -34,7 +34,7 @@ final class Embedding<D: DOM> {
     for feed in feeds { if let event = feed.item(row)?.eventID { return event.text } }
     return nil
   }
-  private var feeds: [Feed<D>] { app.main?.room.feeds ?? [] }
+  private var feeds: [Feed<D>] { app.main?.room?.feeds ?? [] }
 
   /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `oneReaction`, `commands` (separated by
   ///   spaces).
@@ -250,13 +250,13 @@ final class Embedding<D: DOM> {
 
   private func register(_ kind: String) {
     drawings.register(kind)
-    app.main?.room.register(kind, drawings.renderer(of: kind))
+    app.main?.room?.register(kind, drawings.renderer(of: kind))
   }
 
   private func setBubbles(_ bubbles: BubbleConfiguration) {
     self.bubbles = bubbles
-    app.main?.room.conversation.feed.timeline.setBubbles(bubbles)
-    app.main?.room.panel.conversation?.feed.timeline.setBubbles(bubbles)
+    app.main?.room?.conversation.feed.timeline.setBubbles(bubbles)
+    app.main?.room?.panel.conversation?.feed.timeline.setBubbles(bubbles)
   }
 
   private func done(_ request: JSON, _ run: () -> Void) {

@@ -40,7 +40,7 @@ final class DetailsPane<D: DOM> {
     }
     dom.on(shared, .click) { [self] _ in
       hide()
-      app.main?.room.panel.show(.shared)
+      app.main?.room?.panel.show(.shared)
     }
     dom.on(close, .click) { [self] _ in hide() }
     dom.on(leave, .click) { [self] _ in askLeave() }

@@ -8,6 +8,8 @@ final class Dialogs<D: DOM> {
   private var frames: [DialogFrame<D>] = []
   /// What had the focus last outside of dialogs; the host ignores it where it is gone by then.
   var opener = Node.none
+  /// Counts what was asked for: a dialog whose part comes late does not open over another.
+  private var asked = 0
 
   init(_ app: App<D>) {
     self.app = app
@@ -16,8 +18,15 @@ final class Dialogs<D: DOM> {
 
   var isOpen: Bool { !frames.isEmpty }
 
+  /// Opens a dialog whose part of the program may have to be loaded first.
+  func open<Content>(_ part: Part, _ make: @escaping (DialogFrame<D>) -> Content) {
+    asked += 1
+    app.need(part) { [self, asked] in if asked == self.asked { open(make) } }
+  }
+
   /// Opens a dialog that `make` fills.
   func open<Content>(_ make: (DialogFrame<D>) -> Content) {
+    asked += 1
     let frame = DialogFrame(dom)
     frame.onClose = { [self] in closed(frame) }
     frames.append(frame)
@@ -28,7 +37,10 @@ final class Dialogs<D: DOM> {
     dom.flush()
   }
 
-  func closeAll() { for frame in frames.reversed() { frame.close() } }
+  func closeAll() {
+    asked += 1
+    for frame in frames.reversed() { frame.close() }
+  }
 
   private func closed(_ frame: DialogFrame<D>) {
     frames.removeAll { $0 === frame }

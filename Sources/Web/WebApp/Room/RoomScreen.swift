@@ -36,7 +36,7 @@ final class RoomScreen<D: DOM> {
     notice = RoomNotice(app, in: column)
     panel = SidePanel(app, in: columns)
     dom.setFlag(stage, "hidden", true)
-    dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
+    dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     header.onSearch = { [self] in panel.show(.search) }
     header.onPins = { [self] in panel.show(.pinned) }
     header.onMenu = { [self] in ConversationMenu(self).open() }

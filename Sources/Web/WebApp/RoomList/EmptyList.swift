@@ -21,7 +21,7 @@ final class EmptyList<D: DOM> {
     note = dom.element("p", "ma-note", in: node)
     dom.setAttribute(note, "role", "status")
     button = dom.button("ma-button ma-primary", .newConversation, in: node)
-    dom.on(button, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
+    dom.on(button, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     show(.noRooms)
   }
 

@@ -46,9 +46,9 @@ final class RoomList<D: DOM> {
     filter = RoomListFilterBar(app, in: node)
     scroller = dom.element("div", "ma-rooms", in: node)
     empty = EmptyList(app, in: node)
-    dom.on(profile, .click) { _ in app.dialogs.open { SettingsDialog(app, in: $0) } }
+    dom.on(profile, .click) { _ in app.dialogs.open(.more) { SettingsDialog(app, in: $0) } }
     dom.on(find, .click) { _ in app.openSwitcher() }
-    dom.on(new, .click) { _ in app.dialogs.open { NewDialog(app, in: $0) } }
+    dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     filter.onChange = { [self] in open() }
     // What drawing a line aside will do stands below it, which is the style sheet's.
     dom.setStyle(scroller, "--ma-read", "\"" + Strings[.markRead] + "\"")
@@ -107,7 +107,7 @@ final class RoomList<D: DOM> {
     guard let at = index(of: node, in: visible), let room = app.client.room(visible[at]) else { return }
     let id = room.id
     if room.membership != .join {
-      app.dialogs.open { RoomMenu(app, id, in: $0) }
+      app.dialogs.open(.more) { [app] in RoomMenu(app, id, in: $0) }
     } else if room.isUnread {
       app.markAsRead(room)
     } else {

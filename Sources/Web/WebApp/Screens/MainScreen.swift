@@ -12,8 +12,12 @@ final class MainScreen<D: DOM> {
   private let body: Node
   private let banner: ConnectionBanner<D>
   private let list: RoomList<D>
-  let room: RoomScreen<D>
-  private let details: DetailsPane<D>
+  /// nil until its part of the program is there.
+  private(set) var room: RoomScreen<D>?
+  /// Stands in the room's place until then.
+  private let roomToCome: Node
+  /// nil until it is first shown.
+  private var details: DetailsPane<D>?
   let calls: CallProgram<D>
   private var shownClass = ""
   private var showsPanel = false
@@ -26,35 +30,50 @@ final class MainScreen<D: DOM> {
     calls = CallProgram(app, in: root)
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
-    room = RoomScreen(app, in: body)
-    details = DetailsPane(app, in: body)
+    roomToCome = dom.element("main", "ma-room", in: body)
+    dom.element("p", "ma-note", text: .loading, in: dom.element("div", "ma-empty", in: roomToCome))
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
+    calls.onOffered = { [self] in room?.roomsChanged() }
+    banner.update()
+    list.showProfile()
+  }
+
+  /// Once the screen is the app's.
+  func begin() {
+    app.need(.room) { [self] in
+      guard app.main === self, room == nil else { return }
+      makeRoom()
+      show(app.place)
+    }
+  }
+
+  private func makeRoom() {
+    dom.release(roomToCome)
+    let room = RoomScreen(app, in: body)
     room.header.onCall = { [self] in if let room = app.place.room { calls.call(in: room, withCamera: $0) } }
     room.header.offersGroupCalls = { [self] in calls.offersGroupCalls }
-    calls.onOffered = { [self] in room.roomsChanged() }
     room.panel.onShown = { [self] in
       showsPanel = $0
       showPanes(app.place)
     }
-    banner.update()
-    list.showProfile()
+    self.room = room
   }
 
   func close() {
     leaving()
     calls.close()
-    room.close()
+    room?.close()
     dom.release(root)
     dom.flush()
   }
 
   /// The page goes away, or nobody looks at it: remember where the reader is.
-  func leaving() { room.savePlace() }
+  func leaving() { room?.savePlace() }
 
   /// The rooms of the list, from the top.
   var shownRooms: [RoomID] { list.rooms }
 
-  func takeFocus() { dom.focus(room.header.title) }
+  func takeFocus() { if let room { dom.focus(room.header.title) } }
 
   /// By classes: with `:has` each message that comes would have the page looked through.
   private func showPanes(_ place: Place) {
@@ -69,12 +88,19 @@ final class MainScreen<D: DOM> {
 
   func show(_ place: Place) {
     showPanes(place)
-    room.show(place.room)
+    room?.show(place.room)
     // What was asked for last is seen.
-    if place.showsDetails { room.panel.show(nil) }
+    if place.showsDetails { room?.panel.show(nil) }
     calls.show(place.room)
-    details.show(place.showsDetails ? place.room : nil)
+    if place.showsDetails { app.need(.more) { [self] in showDetails() } } else { details?.show(nil) }
     list.select(place.room)
+  }
+
+  private func showDetails() {
+    guard app.main === self, room != nil, app.place.showsDetails else { return }
+    let pane = details ?? DetailsPane(app, in: body)
+    details = pane
+    pane.show(app.place.room)
   }
 
   func changed(_ change: Change) {
@@ -82,29 +108,29 @@ final class MainScreen<D: DOM> {
     case .connection:
       banner.update()
       list.connectionChanged()
-      room.roomsChanged()
-    case .roomOrder: room.roomsChanged()
+      room?.roomsChanged()
+    case .roomOrder: room?.roomsChanged()
     case .roomList(let id, let changes): list.changed(id, changes)
     case .spaces: list.spacesChanged()
     case .room(let id, let aspects):
       list.update(id)
       if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
-      room.changed(id, aspects)
+      room?.changed(id, aspects)
       calls.changed(id, aspects)
-      details.changed(id, aspects)
-    case .timeline(let key, let changes): room.changed(key, changes)
+      details?.changed(id, aspects)
+    case .timeline(let key, let changes): room?.changed(key, changes)
     case .members(let id, let users):
       list.update(id)
-      room.membersChanged(id, users)
-      details.membersChanged(id)
-    case .readCounts(let id, _): room.readCountsChanged(id)
+      room?.membersChanged(id, users)
+      details?.membersChanged(id)
+    case .readCounts(let id, _): room?.readCountsChanged(id)
     case .profile: list.showProfile()
     case .pushRules:
-      details.rulesChanged()
-      room.roomsChanged()
+      details?.rulesChanged()
+      room?.roomsChanged()
     case .presence:
-      room.roomsChanged()
-      if let id = app.place.room { details.membersChanged(id) }
+      room?.roomsChanged()
+      if let id = app.place.room { details?.membersChanged(id) }
     case .arrived(let id, let events): calls.arrived(id, events)
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
       .ignoredUsers, .receipts, .accountData, .quietHours:
@@ -116,8 +142,8 @@ final class MainScreen<D: DOM> {
   func settle() {
     calls.settle()
     list.settle()
-    room.settle()
-    details.settle()
+    room?.settle()
+    details?.settle()
     goToWanted()
   }
 
@@ -127,6 +153,6 @@ final class MainScreen<D: DOM> {
       app.client.timeline(.live(id))?.loadState == .loaded
     else { return }
     app.wanted = nil
-    room.go(to: event)
+    room?.go(to: event)
   }
 }

@@ -14,7 +14,7 @@ struct AppearancePage<D: DOM> {
     CheckBox(dom, Strings[.showDeleted], isOn: !app.hidesDeleted, in: page) {
       app.hidesDeleted = !$0
       Host.setSetting(Settings.hideDeleted, $0 ? nil : "1")
-      app.main?.room.renewRows()
+      app.main?.room?.renewRows()
     }
     add(dom, .writeRich, Settings.rich, in: page)
     add(dom, .showFigures, Settings.figures, in: page)

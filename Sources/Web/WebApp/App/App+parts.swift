@@ -1,0 +1,28 @@
+import Messenger
+import WebHost
+
+/// A part of the program that lies in a file of its own. Web/program-parts.txt says what is in it.
+enum Part {
+  /// A room that is open.
+  case room
+  /// What is opened over the rooms or beside one.
+  case more
+
+  var name: String {
+    switch self {
+    case .room: "room"
+    case .more: "more"
+    }
+  }
+}
+
+extension App {
+  /// Runs `then` once the part is there: at once, where it has been loaded. It is not run if the part cannot be had; the page says so then.
+  func need(_ part: Part, _ then: @escaping () -> Void) {
+    if Host.hasPart(part.name) { return then() }
+    Host.loadPart(part.name) { [self] in
+      then()
+      dom.flush()
+    }
+  }
+}

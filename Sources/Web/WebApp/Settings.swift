@@ -1,0 +1,27 @@
+import MatrixModel
+
+/// Names of small settings kept by the browser.
+enum Settings {
+  static let privateReceipts = "private-receipts"
+  static let privateTyping = "private-typing"
+  /// The host reads it before the program runs.
+  static let language = "language"
+  static let theme = "theme"
+  static let density = "density"
+  static let figures = "figures"
+  static let hideDeleted = "hide-deleted"
+  static let rich = "rich"
+  static let notifications = "notifications"
+  static let sound = "sound"
+  /// Times of the day as `HH:MM`, of the account; the host reads them.
+  static let quietFrom = "quiet-from"
+  static let quietUntil = "quiet-until"
+  /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
+  static let pushes = "pushes"
+  static let presence = "presence"
+  /// The modifier behind emoji that have one.
+  static let skinTone = "skin-tone"
+  /// What one says of it.
+  static let status = "status"
+  static func place(in room: RoomID) -> String { "place/" + room.string }
+}
