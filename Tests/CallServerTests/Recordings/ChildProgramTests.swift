@@ -17,7 +17,7 @@ struct ChildProgramTests {
       folder = directory + "/folder"
       mkdir(folder, 0o700)
       for path in [folder + "/own", folder + "/given", directory + "/foreign"] {
-        var file = try ArchiveFile(creating: path)
+        var file = try RecordingFile(creating: path)
         try file.append(Array("first\n".utf8))
       }
     }
@@ -41,7 +41,7 @@ struct ChildProgramTests {
     }
 
     func text(_ name: String) -> String {
-      guard let file = ArchiveFile(reading: directory + name) else { return "none" }
+      guard let file = RecordingFile(reading: directory + name) else { return "none" }
       return String(decoding: file.read(at: 0, count: 100), as: UTF8.self)
     }
   }
@@ -102,7 +102,7 @@ struct ChildProgramTests {
 
   @Test func `a program that is not there is an error, with its number`() throws {
     let world = try World()
-    let error = #expect(throws: ArchiveFileError.self) { try world.run("/nonexistent/program", []) }
+    let error = #expect(throws: RecordingFileError.self) { try world.run("/nonexistent/program", []) }
     #expect(error?.code == ENOENT)
   }
 }

@@ -10,19 +10,19 @@ import Testing
 @Suite struct ComposerTests {
   /// A recording of Alice, who sends two seconds of a picture, and of Mallory.
   private struct World {
-    let folder: ArchiveFolder
+    let folder: RecordingFolder
     let program: String
-    var manifest = ArchiveManifest()
+    var manifest = RecordingManifest()
 
     init() throws {
       var template = Array("/tmp/martlet-composer-XXXXXX".utf8CString)
       let directory = String(cString: mkdtemp(&template))
-      try ArchiveFolder.makeRoot(in: directory)
-      folder = ArchiveFolder(ArchiveID(trusted: "archive"), in: directory)
+      try RecordingFolder.makeRoot(in: directory)
+      folder = RecordingFolder(RecordingID(trusted: "recording"), in: directory)
       try folder.make()
       program = try #require(ChildProgram.find("ffmpeg"))
       let source = ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=2", "-c:v", "libvpx"]
-      _ = try ArchiveFile(creating: folder.file("alice-1.webm"))
+      _ = try RecordingFile(creating: folder.file("alice-1.webm"))
       #expect(
         try run(["-y", "-v", "error"] + source + ["-f", "matroska", "alice-1.webm"], writable: "alice-1.webm") == .exit(0))
       manifest.files = [Self.file("alice", "vp8")]
@@ -35,10 +35,10 @@ import Testing
       .run(isWanted: { true }, line: { _ in })
     }
 
-    static func file(_ name: String, _ video: String) -> ArchiveManifest.File {
-      var file = ArchiveManifest.File(
+    static func file(_ name: String, _ video: String) -> RecordingManifest.File {
+      var file = RecordingManifest.File(
         name: "\(name)-1.webm",
-        stream: ArchiveManifest.Stream(
+        stream: RecordingManifest.Stream(
           id: ByteString(name), connection: "c", connectionData: "", name: ByteString(name), videoType: "camera"),
         startMilliseconds: 0)
       (file.durationMilliseconds, file.video, file.width, file.height) = (2_000, video, 640, 480)
@@ -47,7 +47,7 @@ import Testing
 
     mutating func addMallory(_ track: WebMTrack, _ video: String, _ frames: [[UInt8]]) throws {
       var writer = WebMWriter([track])
-      var file = try ArchiveFile(creating: folder.file("mallory-1.webm"))
+      var file = try RecordingFile(creating: folder.file("mallory-1.webm"))
       try file.append(writer.header)
       for (i, frame) in frames.enumerated() {
         try file.append(writer.add(frame, track: 0, milliseconds: Int64(40 * i), isKey: i == 0))
@@ -56,13 +56,13 @@ import Testing
       manifest.files.append(Self.file("mallory", video))
     }
 
-    func compose() async throws -> ArchiveManifest {
+    func compose() async throws -> RecordingManifest {
       let composer = try Composer()
-      let usage = ArchiveUsage(quotaBytes: nil)
-      let made: Result<ArchiveManifest, Composer.Failure>
+      let usage = RecordingUsage(quotaBytes: nil)
+      let made: Result<RecordingManifest, Composer.Failure>
       do throws(Composer.Failure) {
         made = .success(
-          try await composer.compose(manifest, ArchiveOptions(), in: folder, usage.share(of: ProjectID(trusted: "4"))))
+          try await composer.compose(manifest, RecordingOptions(), in: folder, usage.share(of: ProjectID(trusted: "4"))))
       } catch { made = .failure(error) }
       await composer.shutdown()
       return try made.get()

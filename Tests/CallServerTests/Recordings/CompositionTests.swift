@@ -5,22 +5,22 @@ import Testing
 
 @Suite struct CompositionTests {
   private func file(_ stream: String, _ start: Int64, _ duration: Int64, video: String? = "vp8", part: Int = 1)
-    -> ArchiveManifest.File
+    -> RecordingManifest.File
   {
-    var file = ArchiveManifest.File(
+    var file = RecordingManifest.File(
       name: "\(stream)-\(part).webm",
-      stream: ArchiveManifest.Stream(
+      stream: RecordingManifest.Stream(
         id: ByteString(stream), connection: "c", connectionData: "", name: ByteString("of \(stream)"), videoType: "camera"),
       startMilliseconds: start)
     (file.durationMilliseconds, file.audio, file.video) = (duration, "opus", video)
     return file
   }
 
-  private func composition(_ files: ArchiveManifest.File..., changes: [ArchiveManifest.Change] = []) -> Composition {
-    var manifest = ArchiveManifest()
+  private func composition(_ files: RecordingManifest.File..., changes: [RecordingManifest.Change] = []) -> Composition {
+    var manifest = RecordingManifest()
     manifest.files = files
     manifest.changes = changes
-    return Composition(manifest, ArchiveOptions())
+    return Composition(manifest, RecordingOptions())
   }
 
   private func places(_ made: Composition, of stream: ByteString) -> [[Int64]] {
@@ -44,14 +44,14 @@ import Testing
   }
 
   @Test func `another layout and other classes count from the moment on at which they came`() throws {
-    var picture = ArchiveLayout()
+    var picture = RecordingLayout()
     picture.kind = .pip
     let bob = StreamID(trusted: "b")
     let made = composition(
       file("a", 0, 9_000), file("b", 0, 9_000), file("c", 0, 9_000),
       changes: [
         .init(milliseconds: 0, what: .layout(picture)), .init(milliseconds: 3_000, what: .classes(bob, ["full"])),
-        .init(milliseconds: 6_000, what: .classes(bob, [])), .init(milliseconds: 20_000, what: .layout(ArchiveLayout()))
+        .init(milliseconds: 6_000, what: .classes(bob, [])), .init(milliseconds: 20_000, what: .layout(RecordingLayout()))
       ])
     #expect(
       places(made, of: "a") == [
@@ -69,12 +69,12 @@ import Testing
   }
 
   @Test func `a screen has the large place where that was wanted`() {
-    var layout = ArchiveLayout()
+    var layout = RecordingLayout()
     layout.screenKind = .verticalPresentation
     var screen = file("screen", 2_000, 2_000)
-    screen = ArchiveManifest.File(
+    screen = RecordingManifest.File(
       name: screen.name,
-      stream: ArchiveManifest.Stream(id: "screen", connection: "c", connectionData: "", name: "", videoType: "screen"),
+      stream: RecordingManifest.Stream(id: "screen", connection: "c", connectionData: "", name: "", videoType: "screen"),
       startMilliseconds: 2_000)
     (screen.durationMilliseconds, screen.video) = (2_000, "vp8")
     let made = composition(file("a", 0, 4_000), screen, changes: [.init(milliseconds: 0, what: .layout(layout))])
@@ -104,9 +104,9 @@ import Testing
   /// What participants write reaches FFmpeg in files only.
   @Test func `names are no part of what FFmpeg is told`() {
     var named = file("a", 0, 1_000)
-    named = ArchiveManifest.File(
+    named = RecordingManifest.File(
       name: named.name,
-      stream: ArchiveManifest.Stream(
+      stream: RecordingManifest.Stream(
         id: "a", connection: "c", connectionData: "", name: "x'];movie=/etc/passwd\u{7}\n", videoType: "camera"),
       startMilliseconds: 0)
     (named.durationMilliseconds, named.video) = (1_000, "vp8")

@@ -3,18 +3,18 @@ import Testing
 
 @testable import CallServer
 
-@Suite struct ArchiveLayoutTests {
-  private typealias Member = ArchiveLayout.Member
-  private static let wide = ArchiveLayout.Size(width: 640, height: 480)
-  private static let tall = ArchiveLayout.Size(width: 480, height: 640)
+@Suite struct RecordingLayoutTests {
+  private typealias Member = RecordingLayout.Member
+  private static let wide = RecordingLayout.Size(width: 640, height: 480)
+  private static let tall = RecordingLayout.Size(width: 480, height: 640)
 
-  private func layout(_ kind: ArchiveLayout.Kind, screen: ArchiveLayout.Kind? = nil) -> ArchiveLayout {
-    var layout = ArchiveLayout()
+  private func layout(_ kind: RecordingLayout.Kind, screen: RecordingLayout.Kind? = nil) -> RecordingLayout {
+    var layout = RecordingLayout()
     (layout.kind, layout.screenKind) = (kind, screen)
     return layout
   }
 
-  private func cells(_ layout: ArchiveLayout, _ members: [Member], in size: ArchiveLayout.Size = wide) -> [[Int64]?] {
+  private func cells(_ layout: RecordingLayout, _ members: [Member], in size: RecordingLayout.Size = wide) -> [[Int64]?] {
     layout.cells(of: members, in: size).map { $0.map { [$0.x, $0.y, $0.width, $0.height] } }
   }
 
@@ -62,8 +62,8 @@ import Testing
     #expect(cells(layout(.bestFit), [Member(), Member(isScreen: true)]).map { $0?[2] } == [320, 320])
   }
 
-  @Test(arguments: ArchiveLayout.Kind.allCases, [1, 2, 3, 7, 16, 50, 200])
-  func `cells lie within the picture, and none but the corner's hides another`(_ kind: ArchiveLayout.Kind, _ count: Int) {
+  @Test(arguments: RecordingLayout.Kind.allCases, [1, 2, 3, 7, 16, 50, 200])
+  func `cells lie within the picture, and none but the corner's hides another`(_ kind: RecordingLayout.Kind, _ count: Int) {
     for size in [Self.wide, Self.tall] {
       let found = layout(kind).cells(of: [Member](repeating: Member(), count: count), in: size).compactMap(\.self)
       #expect(found.count == (kind == .pip ? min(2, count) : count))
@@ -86,7 +86,7 @@ import Testing
   ])
   func `a layout that there is not is refused`(_ text: String) throws {
     let json = try JSON.parse(Array(text.utf8))
-    let error = #expect(throws: RESTError.self) { try ArchiveLayout(json) }
+    let error = #expect(throws: RESTError.self) { try RecordingLayout(json) }
     #expect(error?.status == .badRequest && error?.message.isEmpty == false)
   }
 
@@ -94,7 +94,7 @@ import Testing
     for kept in [layout(.bestFit), layout(.pip), layout(.bestFit, screen: .verticalPresentation)] {
       var writer = JSONWriter()
       kept.write(to: &writer)
-      #expect(try ArchiveLayout(JSON.parse(writer.bytes)) == kept)
+      #expect(try RecordingLayout(JSON.parse(writer.bytes)) == kept)
     }
   }
 }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import CallServer
 
-@Suite struct ArchiveRecorderTests {
+@Suite struct RecordingThreadTests {
   /// What a recorder that is too slow for it leaves in memory; packets need no content for that.
   @Test(arguments: [0, 1_200]) func `what waits for the thread is bounded`(_ bytesOfPacket: Int) throws {
     var template = Array("/tmp/martlet-recorder-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
-    let recorder = try ArchiveRecorder(in: directory, ArchiveUsage(quotaBytes: nil), onFinish: { _ in }, refresh: { _ in })
+    let recorder = try RecordingThread(in: directory, RecordingUsage(quotaBytes: nil), onFinish: { _ in }, refresh: { _ in })
     var batch = TappedBatch()
     batch.bytes = [UInt8](repeating: 0, count: 1_000 * bytesOfPacket)
     for i in 0..<1_000 {

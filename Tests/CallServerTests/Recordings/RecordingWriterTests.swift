@@ -6,27 +6,27 @@ import Testing
 @testable import CallServer
 @testable import Recording
 
-@Suite struct ArchiveWriterTests {
+@Suite struct RecordingWriterTests {
   /// A recording in a folder of its own, of one stream of sound.
   private final class World {
     static let project = ProjectID(trusted: "4")
     let directory: String
-    let usage: ArchiveUsage
-    let folder: ArchiveFolder
+    let usage: RecordingUsage
+    let folder: RecordingFolder
     let stream = RecordedStream(
       id: StreamID(trusted: "11111111-2222-4333-8444-555555555555"), connection: ConnectionID(trusted: "c"),
       connectionData: #"{"user":"ü"}"#, name: "Alice", videoType: .camera)
-    var writer: ArchiveWriter
+    var writer: RecordingWriter
     private var now: Int64 = 5_000_000
     private var sequence: UInt64 = 1
 
-    init(quotaBytes: Int64? = nil, filesLimit: Int = CallLimits.filesOfArchive) throws {
-      var template = Array("/tmp/martlet-archive-XXXXXX".utf8CString)
+    init(quotaBytes: Int64? = nil, filesLimit: Int = CallLimits.filesOfRecording) throws {
+      var template = Array("/tmp/martlet-recording-XXXXXX".utf8CString)
       directory = String(cString: mkdtemp(&template))
-      try ArchiveFolder.makeRoot(in: directory)
-      usage = ArchiveUsage(quotaBytes: quotaBytes)
-      folder = ArchiveFolder(ArchiveID(trusted: "archive"), in: directory)
-      writer = try ArchiveWriter(
+      try RecordingFolder.makeRoot(in: directory)
+      usage = RecordingUsage(quotaBytes: quotaBytes)
+      folder = RecordingFolder(RecordingID(trusted: "recording"), in: directory)
+      writer = try RecordingWriter(
         folder, usage.share(of: Self.project), began: MediaTime(microseconds: now), filesLimit: filesLimit)
       writer.add(stream, SubscriptionID(1), .opus, now: MediaTime(microseconds: now))
     }
@@ -44,7 +44,7 @@ import Testing
       }
     }
 
-    func finish() -> ArchiveSummary { writer.finish(now: MediaTime(microseconds: now)) }
+    func finish() -> RecordingSummary { writer.finish(now: MediaTime(microseconds: now)) }
 
     var names: [String] {
       (0..<10).map { "\(stream.id)-\($0).webm" }.filter { access(folder.file($0), F_OK) == 0 }
@@ -76,7 +76,7 @@ import Testing
     #expect(manifest.files.map(\.name) == world.names && world.names.count == 2)
     #expect(manifest.files.map(\.startMilliseconds) == [0, 3_000])
     #expect(manifest.files.allSatisfy { $0.audio == "opus" && $0.video == nil && $0.stream.connectionData == #"{"user":"ü"}"# })
-    let sizes = world.names.map { ArchiveFile(reading: world.folder.file($0))!.bytes }
+    let sizes = world.names.map { RecordingFile(reading: world.folder.file($0))!.bytes }
     #expect(manifest.files.map(\.bytes) == sizes && summary.bytes == sizes.reduce(0, +) && world.usage.bytes == summary.bytes)
   }
 
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `one project cannot take the room of all: half of the quota is kept in equal shares`() {
-    let usage = ArchiveUsage(quotaBytes: 1_000) { 5 }
+    let usage = RecordingUsage(quotaBytes: 1_000) { 5 }
     let shares = ["a", "b", "c"].map { usage.share(of: ProjectID(trusted: ByteString($0))) }
     // The common half, and its own hundred.
     #expect(shares[0].take(600) && !shares[0].take(1) && shares[0].isFull)
@@ -97,8 +97,8 @@ import Testing
     // What had to be written is another's loss of the common half alone.
     shares[0].add(500)
     #expect(shares[2].rest == -200 && shares[2].isFull)
-    #expect(ArchiveUsage(quotaBytes: 10).share(of: World.project).rest == 10)
-    #expect(ArchiveUsage(quotaBytes: nil).share(of: World.project).take(1 << 40))
+    #expect(RecordingUsage(quotaBytes: 10).share(of: World.project).rest == 10)
+    #expect(RecordingUsage(quotaBytes: nil).share(of: World.project).take(1 << 40))
   }
 
   @Test func `at the quota a recording ends with what there is`() throws {
@@ -108,7 +108,7 @@ import Testing
     #expect(isBroken)
     let summary = world.finish()
     #expect(summary.reason == "The quota of recordings is used up." && summary.filesCount == 1)
-    guard let file = ArchiveFile(reading: world.folder.file(world.names[0])),
+    guard let file = RecordingFile(reading: world.folder.file(world.names[0])),
       let recovery = WebMRecovery(size: file.bytes, read: { file.read(at: $0, count: $1) })
     else {
       Issue.record("there is no file")
@@ -147,13 +147,13 @@ import Testing
   @Test func `the manifest of the largest recording can be read`() throws {
     let world = try World()
     let long = ByteString(String(repeating: "\u{1}", count: CallLimits.streamNameCharacters))
-    let stream = ArchiveManifest.Stream(id: "s", connection: "c", connectionData: long, name: long, videoType: "camera")
-    var manifest = ArchiveManifest()
-    for i in 0..<CallLimits.filesOfArchive {
-      manifest.files.append(ArchiveManifest.File(name: "\(i).webm", stream: stream, startMilliseconds: 1))
+    let stream = RecordingManifest.Stream(id: "s", connection: "c", connectionData: long, name: long, videoType: "camera")
+    var manifest = RecordingManifest()
+    for i in 0..<CallLimits.filesOfRecording {
+      manifest.files.append(RecordingManifest.File(name: "\(i).webm", stream: stream, startMilliseconds: 1))
     }
     let classes = ByteString(String(repeating: "\u{1}", count: CallLimits.layoutClassesCharacters))
-    for _ in 0..<CallLimits.changesOfArchive {
+    for _ in 0..<CallLimits.changesOfRecording {
       manifest.changes.append(.init(milliseconds: 1, what: .classes(world.stream.id, [classes])))
     }
     try world.folder.write(manifest)
@@ -163,13 +163,13 @@ import Testing
 
   @Test func `what changes about the picture is kept with its time, also where the server is killed after it`() throws {
     let world = try World()
-    var layout = ArchiveLayout()
+    var layout = RecordingLayout()
     (layout.kind, layout.screenKind) = (.bestFit, .pip)
     world.writer.note(.layout(layout), now: MediaTime(microseconds: 5_000_000))
     world.run(milliseconds: 3_000)
     world.writer.note(.classes(world.stream.id, ["focus", "x"]), now: MediaTime(microseconds: 8_000_000))
     world.run(milliseconds: 1_000)
-    let changes: [ArchiveManifest.Change] = [
+    let changes: [RecordingManifest.Change] = [
       .init(milliseconds: 0, what: .layout(layout)), .init(milliseconds: 3_000, what: .classes(world.stream.id, ["focus", "x"]))
     ]
     #expect(world.folder.manifest?.changes == changes)
@@ -191,17 +191,17 @@ import Testing
     world.run(milliseconds: 6_000)
     // As if it were killed here: the manifest is of the beginning, the last cluster torn.
     let name = world.names[0]
-    var file = ArchiveFile(changing: world.folder.file(name))
+    var file = RecordingFile(changing: world.folder.file(name))
     try file?.append([0x1F, 0x43, 0xB6, 0x75, 0x01, 0, 0, 0, 0, 0, 0, 99, 1, 2, 3])
     var manifest = try #require(world.folder.manifest)
-    let empty = ArchiveManifest.File(name: "empty-1.webm", stream: manifest.files[0].stream, startMilliseconds: 0)
+    let empty = RecordingManifest.File(name: "empty-1.webm", stream: manifest.files[0].stream, startMilliseconds: 0)
     manifest.files.append(empty)
     try world.folder.write(manifest)
-    _ = try ArchiveFile(creating: world.folder.file(empty.name))
+    _ = try RecordingFile(creating: world.folder.file(empty.name))
     let recovered = try world.folder.recover()
     #expect(recovered.files.map(\.name) == [name] && recovered == world.folder.manifest)
     #expect((4_000...6_000).contains(recovered.durationMilliseconds))
-    #expect(recovered.bytes == ArchiveFile(reading: world.folder.file(name))!.bytes)
+    #expect(recovered.bytes == RecordingFile(reading: world.folder.file(name))!.bytes)
     #expect(access(world.folder.file(empty.name), F_OK) != 0)
     #expect(world.folder.exists && world.folder.hasOthers)
     // Once more changes nothing that is told.
@@ -216,6 +216,6 @@ import Testing
     ("manifest.json", true), ("11111111-2222-4333-8444-555555555555-12.webm", true), ("..", false), ("", false), (".x", false),
     ("a/b", false), ("a.b.c", false), ("a%2F", false), (String(repeating: "a", count: 65), false)
   ]) func `no name leads elsewhere`(_ name: String, _ isAccepted: Bool) {
-    #expect(ArchiveFolder.accepts(fileName: name) == isAccepted)
+    #expect(RecordingFolder.accepts(fileName: name) == isAccepted)
   }
 }

@@ -19,7 +19,7 @@ public struct CallSession: Sendable {
   public internal(set) var publications: [Publication] = []
   /// The stream of who speaks.
   public internal(set) var speaker: ByteString?
-  /// The archive that is being recorded.
+  /// The ID of the recording that goes on, which the server calls an archive.
   public internal(set) var recording: ByteString?
   public internal(set) var isMuteOfAllActive = false
   /// Whether media goes straight to the other connections.

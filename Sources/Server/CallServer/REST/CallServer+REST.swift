@@ -11,7 +11,7 @@ extension CallServer {
     router.group(Self.restPath) { router in
       on(.post, "/session/create", &router) { request in try await self.createSession(request) }
       router.group("/v2/project/{project}/archive") { router in
-        mountArchives(on: &router)
+        mountRecordings(on: &router)
         mountDownloads(on: &router)
       }
       router.group("/v2/project/{project}/session/{session}") { router in

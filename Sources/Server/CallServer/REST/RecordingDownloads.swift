@@ -15,17 +15,17 @@ extension CallServer {
   // MARK: Addresses
 
   /// Signed for this one file. nil where nobody asked, and nobody has said where this server is reached.
-  private nonisolated func address(of file: String, _ archive: Archive, _ request: Request?) -> String? {
+  private nonisolated func address(of file: String, _ recording: StoredRecording, _ request: Request?) -> String? {
     guard let base = configuration.publicBaseURL ?? request.map({ "http://\($0.headers["Host"] ?? "localhost")" }) else {
       return nil
     }
-    let path = Self.path(of: file, archive.id, archive.project)
+    let path = Self.path(of: file, recording.id, recording.project)
     let expires = clock.now() / 1_000 + CallLimits.downloadSeconds
     return "\(base)\(path)?expires=\(expires)&signature=\(signature(of: path, expires))"
   }
 
-  private static func path(of file: String, _ archive: ArchiveID, _ project: ProjectID) -> String {
-    "\(restPath)/v2/project/\(project)/archive/\(archive)/file/\(file)"
+  private static func path(of file: String, _ recording: RecordingID, _ project: ProjectID) -> String {
+    "\(restPath)/v2/project/\(project)/archive/\(recording)/file/\(file)"
   }
 
   private nonisolated func signature(of path: String, _ expires: Int64) -> String {
@@ -44,13 +44,14 @@ extension CallServer {
   /// Whoever has an address that is still good, or the project's key, gets the file or a range of it; 404 for what is not there (any more).
   private nonisolated func download(_ request: Request) async throws -> Response {
     let missing = RESTError(.notFound, "There is no such file.")
-    guard let project = ProjectID(request.parameters["project"] ?? ""), let id = ArchiveID(request.parameters["archive"] ?? ""),
-      let name = request.parameters["file"], ArchiveFolder.accepts(fileName: name)
+    guard let project = ProjectID(request.parameters["project"] ?? ""),
+      let id = RecordingID(request.parameters["archive"] ?? ""),
+      let name = request.parameters["file"], RecordingFolder.accepts(fileName: name)
     else { throw missing }
     if !isSigned(request, Self.path(of: name, id, project)) {
       guard try await authorize(request) == project else { throw RESTError(.forbidden, "The token is of another API key.") }
     }
-    guard let archive = try await recordings.rows.archive(id), archive.project == project, archive.status == .available,
+    guard let recording = try await recordings.rows.recording(id), recording.project == project, recording.status == .available,
       let file = await recordings.open(name, of: id)
     else { throw missing }
     var headers = ResponseHeaders()
@@ -73,48 +74,48 @@ extension CallServer {
 
   /// - Parameters:
   ///   - request: that is answered; nil for a callback.
-  ///   - manifest: what is known of its files, for the answer about one archive.
+  ///   - manifest: what is known of its files, for the answer about one recording.
   nonisolated func json(
-    _ archive: Archive, _ request: Request?, _ manifest: ArchiveManifest? = nil, isEvent: Bool = false
+    _ recording: StoredRecording, _ request: Request?, _ manifest: RecordingManifest? = nil, isEvent: Bool = false
   ) -> [UInt8] {
-    let options = archive.options
+    let options = recording.options
     var writer = JSONWriter()
     writer.object { writer in
-      writer.member("id", archive.id)
+      writer.member("id", recording.id)
       if isEvent { writer.member("event", "archive" as ByteString) }
-      writer.member("status", archive.status.rawValue)
+      writer.member("status", recording.status.rawValue)
       writer.member("name", options.name)
-      writer.member("reason", archive.reason)
-      writer.member("sessionId", archive.session)
+      writer.member("reason", recording.reason)
+      writer.member("sessionId", recording.session)
       // A number, for all SDKs that take keys for one.
-      if let number = Int64(archive.project.string) {
+      if let number = Int64(recording.project.string) {
         writer.member("projectId", number)
         writer.member("partnerId", number)
       } else {
-        writer.member("projectId", archive.project)
-        writer.member("partnerId", archive.project)
+        writer.member("projectId", recording.project)
+        writer.member("partnerId", recording.project)
       }
-      writer.member("createdAt", archive.created)
-      writer.member("size", archive.bytes)
-      writer.member("duration", (archive.durationMilliseconds + 500) / 1_000)
+      writer.member("createdAt", recording.created)
+      writer.member("size", recording.bytes)
+      writer.member("duration", (recording.durationMilliseconds + 500) / 1_000)
       writer.member("hasAudio", options.hasAudio)
       writer.member("hasVideo", options.hasVideo)
       writer.member("outputMode", options.isComposed ? "composed" : "individual")
       writer.member("streamMode", options.isManual ? "manual" : "auto")
       if options.isComposed {
         writer.member("resolution", "\(options.width)x\(options.height)")
-        if let percent = recordings.composer.percent(of: archive.id) { writer.member("progress", percent) }
+        if let percent = recordings.composer.percent(of: recording.id) { writer.member("progress", percent) }
       }
       writer.key("url")
-      guard archive.status == .available, !archive.mainFile.isEmpty,
-        let address = address(of: archive.mainFile.string, archive, request)
+      guard recording.status == .available, !recording.mainFile.isEmpty,
+        let address = address(of: recording.mainFile.string, recording, request)
       else { return writer.null() }
       writer.write(address)
       guard let manifest else { return }
       writer.array("files", manifest.files) { file, writer in
         writer.object { writer in
           file.writeMembers(to: &writer)
-          if let address = self.address(of: file.name, archive, request) { writer.member("url", address) }
+          if let address = self.address(of: file.name, recording, request) { writer.member("url", address) }
         }
       }
     }

@@ -10,64 +10,65 @@ extension CallServer {
   /// What recordings take up.
   package nonisolated var recordedBytes: Int64 { recordings.usage.bytes }
   /// Batches of media that the recording thread was too slow for.
-  package nonisolated var recordedLosses: Int { recordings.recorder.dropped.load(ordering: .relaxed) }
+  package nonisolated var recordedLosses: Int { recordings.thread.dropped.load(ordering: .relaxed) }
 
   /// Records a session from now on: the row first, then everybody in the session is told.
   ///
   /// Throws `CallRefusal`: `not_found` where nobody is in it, `invalid` where it cannot be recorded or is already, `limit` where there is no room; and
   /// the database's errors.
-  func startArchive(
-    of session: CallSessions.Session, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout()
-  ) async throws -> Archive {
+  func startRecording(
+    of session: CallSessions.Session, _ options: RecordingOptions, _ layout: RecordingLayout = RecordingLayout()
+  ) async throws -> StoredRecording {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
     guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
-    guard live[session.id]?.state.archive == nil else { throw SessionState.isRecorded }
+    guard live[session.id]?.state.recordingID == nil else { throw SessionState.isRecorded }
     guard !recordings.usage.share(of: session.project).isFull else {
       throw CallRefusal(.limit, "The quota of recordings is used up.")
     }
     var random = SystemRandomNumberGenerator()
-    let archive = Archive(
-      id: ArchiveID(trusted: CallName.random(using: &random)), project: session.project, session: session.id, options: options,
+    let recording = StoredRecording(
+      id: RecordingID(trusted: CallName.random(using: &random)), project: session.project, session: session.id,
+      options: options,
       created: clock.now())
-    try await recordings.rows.insert(archive)
+    try await recordings.rows.insert(recording)
     do {
       try act(in: session.id) { (state, now) throws(CallRefusal) in
-        try state.startRecording(archive.id, options, layout, now: now)
+        try state.startRecording(recording.id, options, layout, now: now)
       }
     } catch {
-      try await recordings.rows.delete(archive.id)
+      try await recordings.rows.delete(recording.id)
       throw error
     }
-    tell(of: archive)
-    return archive
+    tell(of: recording)
+    return recording
   }
 
-  private func tell(of archive: Archive) {
-    guard callbacks.wants(archive.project) else { return }
-    callbacks.post(json(archive, nil, isEvent: true), for: archive.project)
+  private func tell(of recording: StoredRecording) {
+    guard callbacks.wants(recording.project) else { return }
+    callbacks.post(json(recording, nil, isEvent: true), for: recording.project)
   }
 
   /// Ends a recording. Its row says `stopped` until its files are whole.
   ///
   /// Throws `CallRefusal` `invalid` for one that has ended; the database's errors.
-  func stopArchive(_ archive: Archive) async throws -> Archive {
-    guard run(archive.session, { state, _ in state.stopRecording(archive.id) }) == true else {
+  func stopRecording(_ recording: StoredRecording) async throws -> StoredRecording {
+    guard run(recording.session, { state, _ in state.stopRecording(recording.id) }) == true else {
       throw CallRefusal.invalid("The archive has ended.")
     }
-    var stopped = archive
+    var stopped = recording
     stopped.status = .stopped
-    stopped.durationMilliseconds = max(0, clock.now() - archive.created)
+    stopped.durationMilliseconds = max(0, clock.now() - recording.created)
     // What is known of its files may stand there already.
-    try await recordings.rows.stop(archive.id, durationMilliseconds: stopped.durationMilliseconds)
+    try await recordings.rows.stop(recording.id, durationMilliseconds: stopped.durationMilliseconds)
     tell(of: stopped)
     return stopped
   }
 
   /// What a session asks for: a moderator of it, or the session itself.
-  func take(_ request: ArchiveRequest, in id: SessionID) {
+  func take(_ request: RecordingRequest, in id: SessionID) {
     guard let session = live[id]?.session else { return }
     Task {
-      let result: Result<ArchiveID, CallRefusal>
+      let result: Result<RecordingID, CallRefusal>
       do { result = .success(try await carryOut(request, session)) } catch {
         result = .failure(error as? CallRefusal ?? CallRefusal(.limit, "The recording could not be kept."))
         // What anybody may ask for and is refused concerns no operator.
@@ -79,81 +80,81 @@ extension CallServer {
     }
   }
 
-  private func carryOut(_ request: ArchiveRequest, _ session: CallSessions.Session) async throws -> ArchiveID {
+  private func carryOut(_ request: RecordingRequest, _ session: CallSessions.Session) async throws -> RecordingID {
     if request.starts {
-      var options = ArchiveOptions()
+      var options = RecordingOptions()
       options.isComposed = false
-      return try await startArchive(of: session, options).id
+      return try await startRecording(of: session, options).id
     }
-    guard let id = live[session.id]?.state.archive, let archive = try await recordings.rows.archive(id) else {
+    guard let id = live[session.id]?.state.recordingID, let recording = try await recordings.rows.recording(id) else {
       throw CallRefusal.invalid("The session is not recorded.")
     }
-    return try await stopArchive(archive).id
+    return try await stopRecording(recording).id
   }
 
   // MARK: Afterwards
 
   /// The files of a recording are whole.
-  func finish(_ summary: ArchiveSummary) async {
+  func finish(_ summary: RecordingSummary) async {
     // The disk or the quota may have ended it, and not the session.
-    if let id = live.first(where: { $0.value.state.archive == summary.archive })?.key {
-      run(id) { state, _ in state.stopRecording(summary.archive) }
+    if let id = live.first(where: { $0.value.state.recordingID == summary.recording })?.key {
+      run(id) { state, _ in state.stopRecording(summary.recording) }
     }
-    await keep(summary.archive) { archive in
+    await keep(summary.recording) { recording in
       // Of one that is finished at a start, the reason may stand there already.
-      if !summary.reason.isEmpty { archive.reason = summary.reason }
-      if archive.reason.isEmpty, summary.filesCount == 0 { archive.reason = "Nothing was published." }
-      archive.durationMilliseconds = summary.durationMilliseconds
-      archive.bytes = summary.bytes
-      archive.mainFile = summary.filesCount == 0 ? "" : summary.mainFile
-      archive.status = summary.filesCount == 0 ? .failed : archive.options.isComposed ? .stopped : .available
+      if !summary.reason.isEmpty { recording.reason = summary.reason }
+      if recording.reason.isEmpty, summary.filesCount == 0 { recording.reason = "Nothing was published." }
+      recording.durationMilliseconds = summary.durationMilliseconds
+      recording.bytes = summary.bytes
+      recording.mainFile = summary.filesCount == 0 ? "" : summary.mainFile
+      recording.status = summary.filesCount == 0 ? .failed : recording.options.isComposed ? .stopped : .available
     }
-    guard let archive = try? await recordings.rows.archive(summary.archive) else {
+    guard let recording = try? await recordings.rows.recording(summary.recording) else {
       // Deleted meanwhile.
-      return await recordings.removeFiles(of: summary.archive, summary.project, bytes: summary.bytes)
+      return await recordings.removeFiles(of: summary.recording, summary.project, bytes: summary.bytes)
     }
-    if archive.status == .stopped { compose(archive) }
+    if recording.status == .stopped { compose(recording) }
   }
 
-  /// Makes one file of the streams' files, in its turn; without it the archive is available too.
-  private func compose(_ archive: Archive) {
+  /// Makes one file of the streams' files, in its turn; without it the recording is available too.
+  private func compose(_ recording: StoredRecording) {
     let task = Task {
-      let result: Result<ArchiveManifest, Composer.Failure>
-      do throws(Composer.Failure) { result = .success(try await recordings.compose(archive)) } catch {
+      let result: Result<RecordingManifest, Composer.Failure>
+      do throws(Composer.Failure) { result = .success(try await recordings.compose(recording)) } catch {
         result = .failure(error)
       }
       // A server that stops begins anew when it comes back.
       if case .failure(let failure) = result, failure.reason.isEmpty { return }
-      await keep(archive.id) { archive in
-        archive.status = .available
+      await keep(recording.id) { recording in
+        recording.status = .available
         switch result {
-        case .success(let manifest): (archive.bytes, archive.mainFile) = (manifest.bytes, ByteString(manifest.mainFile))
+        case .success(let manifest): (recording.bytes, recording.mainFile) = (manifest.bytes, ByteString(manifest.mainFile))
         case .failure(let failure):
-          archive.reason = ByteString(
-            [archive.reason, failure.reason].filter { !$0.isEmpty }.map(\.string).joined(separator: " "))
+          recording.reason = ByteString(
+            [recording.reason, failure.reason].filter { !$0.isEmpty }.map(\.string).joined(separator: " "))
         }
       }
-      compositions[archive.id] = nil
+      compositions[recording.id] = nil
     }
-    compositions[archive.id] = task
+    compositions[recording.id] = task
   }
 
   /// Changes a recording's row, where it is still there.
-  private func keep(_ id: ArchiveID, _ change: (inout Archive) -> Void) async {
+  private func keep(_ id: RecordingID, _ change: (inout StoredRecording) -> Void) async {
     do {
-      guard var archive = try await recordings.rows.archive(id) else { return }
-      change(&archive)
-      try await recordings.rows.update(archive)
-      tell(of: archive)
+      guard var recording = try await recordings.rows.recording(id) else { return }
+      change(&recording)
+      try await recordings.rows.update(recording)
+      tell(of: recording)
     } catch {
-      Self.log.error("what became of a recording was not kept", ["archive": .text(id.string), "error": .text("\(error)")])
+      Self.log.error("what became of a recording was not kept", ["recording": .text(id.string), "error": .text("\(error)")])
     }
   }
 
   /// What a project recorded goes with its key.
-  func deleteArchives(of project: ProjectID) async {
+  func deleteRecordings(of project: ProjectID) async {
     do {
-      for archive in try await recordings.rows.all(of: project) { try await recordings.delete(archive) }
+      for recording in try await recordings.rows.all(of: project) { try await recordings.delete(recording) }
     } catch {
       Self.log.error("recordings were not deleted", ["project": .text(project.string), "error": .text("\(error)")])
     }

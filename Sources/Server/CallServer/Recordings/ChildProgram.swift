@@ -44,9 +44,9 @@ struct ChildProgram {
   ///   - isWanted: asked several times a second.
   ///   - line: takes each line of its output.
   /// - Throws: where it does not begin.
-  func run(isWanted: () -> Bool, line: (Substring) -> Void) throws(ArchiveFileError) -> End {
+  func run(isWanted: () -> Bool, line: (Substring) -> Void) throws(RecordingFileError) -> End {
     var ends: [Int32] = [0, 0]
-    guard clinux_pipe(&ends) == 0 else { throw ArchiveFileError("pipe") }
+    guard clinux_pipe(&ends) == 0 else { throw RecordingFileError("pipe") }
     defer { close(ends[0]) }
     let child = try spawn(output: ends[1])
     let isKilled = !read(ends[0], isWanted, line)
@@ -57,7 +57,7 @@ struct ChildProgram {
     return .exit((status >> 8) & 0xFF)
   }
 
-  private func spawn(output: Int32) throws(ArchiveFileError) -> pid_t {
+  private func spawn(output: Int32) throws(RecordingFileError) -> pid_t {
     defer { close(output) }
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let written = writable.map { strdup($0) } + [nil]
@@ -76,7 +76,7 @@ struct ChildProgram {
         }
       }
     }
-    guard result == 0 else { throw ArchiveFileError(path, code: result) }
+    guard result == 0 else { throw RecordingFileError(path, code: result) }
     return child
   }
 

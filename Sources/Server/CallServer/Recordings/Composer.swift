@@ -17,7 +17,7 @@ final class Composer: Sendable {
   }
 
   private struct Job {
-    let archive: ArchiveID
+    let recording: RecordingID
     var percent: Int
   }
 
@@ -37,14 +37,14 @@ final class Composer: Sendable {
   init() throws(EventLoopError) { pool = try BlockingPool(threads: 1, name: "composer") }
 
   /// How much is made of a recording whose turn it is; nil for another.
-  func percent(of archive: ArchiveID) -> Int? {
-    current.withLock { $0?.archive == archive ? $0?.percent : nil }
+  func percent(of recording: RecordingID) -> Int? {
+    current.withLock { $0?.recording == recording ? $0?.percent : nil }
   }
 
   /// Waits for its turn, and returns the manifest with the composed file in it. Throws `Failure`.
   func compose(
-    _ manifest: ArchiveManifest, _ options: ArchiveOptions, in folder: ArchiveFolder, _ usage: ArchiveUsage.Share
-  ) async throws(Failure) -> ArchiveManifest {
+    _ manifest: RecordingManifest, _ options: RecordingOptions, in folder: RecordingFolder, _ usage: RecordingUsage.Share
+  ) async throws(Failure) -> RecordingManifest {
     guard let program = ChildProgram.find("ffmpeg") else { throw .missing }
     await withCheckedContinuation { turn in
       if turns.withLock({ $0.begin(turn, of: usage.project) }) { turn.resume() }
@@ -64,13 +64,13 @@ final class Composer: Sendable {
   }
 
   private func make(
-    _ manifest: ArchiveManifest, _ options: ArchiveOptions, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share,
+    _ manifest: RecordingManifest, _ options: RecordingOptions, _ folder: RecordingFolder, _ usage: RecordingUsage.Share,
     _ program: String
-  ) throws -> ArchiveManifest {
+  ) throws -> RecordingManifest {
     if let lack = ChildProgram.lack, !hasTold.exchange(true, ordering: .relaxed) {
       Self.log.warning("FFmpeg is not confined: this system cannot keep it from all", ["lacking": .text(lack)])
     }
-    current.withLock { $0 = Job(archive: folder.id, percent: 0) }
+    current.withLock { $0 = Job(recording: folder.id, percent: 0) }
     defer { current.withLock { $0 = nil } }
     if let made = try make(Composition(manifest, options), of: manifest, folder, usage, program) { return made }
     // One participant's picture that cannot be read must not cost the others theirs.
@@ -84,8 +84,8 @@ final class Composer: Sendable {
 
   /// Without the picture that FFmpeg can make nothing of; nil where nothing is left.
   private func readable(
-    _ file: ArchiveManifest.File, _ folder: ArchiveFolder, _ program: String
-  ) throws -> ArchiveManifest.File? {
+    _ file: RecordingManifest.File, _ folder: RecordingFolder, _ program: String
+  ) throws -> RecordingManifest.File? {
     guard file.video != nil else { return file }
     guard !isOver.load(ordering: .relaxed) else { throw Failure.ended }
     let child = ChildProgram(
@@ -99,9 +99,9 @@ final class Composer: Sendable {
 
   /// nil where FFmpeg cannot make it.
   private func make(
-    _ composition: Composition, of manifest: ArchiveManifest, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share,
+    _ composition: Composition, of manifest: RecordingManifest, _ folder: RecordingFolder, _ usage: RecordingUsage.Share,
     _ program: String
-  ) throws -> ArchiveManifest? {
+  ) throws -> RecordingManifest? {
     let names = composition.spans.indices.map(Composition.nameFile)
     defer { for name in names + [Composition.graphName, Composition.unfinishedName] { unlink(folder.file(name)) } }
     for (span, name) in zip(composition.spans, names) { try put(span.name, into: folder.file(name)) }
@@ -126,9 +126,9 @@ final class Composer: Sendable {
     return nil
   }
 
-  private func put(_ text: String, into path: String) throws(ArchiveFileError) {
+  private func put(_ text: String, into path: String) throws(RecordingFileError) {
     unlink(path)
-    var file = try ArchiveFile(creating: path)
+    var file = try RecordingFile(creating: path)
     try file.append(Array(text.utf8))
   }
 
@@ -141,14 +141,15 @@ final class Composer: Sendable {
   }
 
   private func keep(
-    _ manifest: ArchiveManifest, _ composition: Composition, _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share
-  ) throws -> ArchiveManifest {
+    _ manifest: RecordingManifest, _ composition: Composition, _ folder: RecordingFolder, _ usage: RecordingUsage.Share
+  ) throws -> RecordingManifest {
     let (made, name) = (folder.file(Composition.unfinishedName), folder.file(Composition.fileName))
-    guard let bytes = ArchiveFile(reading: made)?.bytes, bytes > 0 else { throw Failure.failed }
-    guard rename(made, name) == 0 else { throw ArchiveFileError(name) }
-    var file = ArchiveManifest.File(
+    guard let bytes = RecordingFile(reading: made)?.bytes, bytes > 0 else { throw Failure.failed }
+    guard rename(made, name) == 0 else { throw RecordingFileError(name) }
+    var file = RecordingManifest.File(
       name: Composition.fileName,
-      stream: ArchiveManifest.Stream(id: "", connection: "", connectionData: "", name: "", videoType: ""), startMilliseconds: 0)
+      stream: RecordingManifest.Stream(id: "", connection: "", connectionData: "", name: "", videoType: ""),
+      startMilliseconds: 0)
     (file.durationMilliseconds, file.bytes) = (composition.durationMilliseconds, bytes)
     if composition.hasAudio { file.audio = "aac" }
     if composition.hasVideo {

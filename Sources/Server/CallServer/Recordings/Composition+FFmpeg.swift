@@ -27,7 +27,7 @@ extension Composition {
   }
 
   /// The arguments with which FFmpeg tells by its exit whether it can make a picture of a file.
-  static func probe(_ file: ArchiveManifest.File) -> [String] {
+  static func probe(_ file: RecordingManifest.File) -> [String] {
     start + input(file) + ["-map", "0:v:0", "-frames:v", "1", "-f", "null", "-"]
   }
 
@@ -35,7 +35,7 @@ extension Composition {
   private static let start = ["-nostdin", "-hide_banner", "-v", "error", "-max_error_rate", "1"]
 
   /// Options before an input are that input's alone.
-  private static func input(_ file: ArchiveManifest.File) -> [String] {
+  private static func input(_ file: RecordingManifest.File) -> [String] {
     let limits = ["-protocol_whitelist", "file,pipe", "-threads", "1", "-max_pixels", "\(FrameAssembler.picturePixelsLimit)"]
     // Pictures of several layers are read rightly by this one alone.
     return limits + ["-f", "matroska"] + (file.video == "vp9" ? ["-c:v", "libvpx-vp9"] : []) + ["-i", file.name]
@@ -67,7 +67,7 @@ extension Composition {
 
   /// As large as it fits into the cell of the moment, with pixels as the overlay takes them: whatever converted them in between would bring the first
   /// size back.
-  private static func scaled(_ file: ArchiveManifest.File, _ places: [Place]) -> String {
+  private static func scaled(_ file: RecordingManifest.File, _ places: [Place]) -> String {
     let (width, height) = (steps(places) { $0.width }, steps(places) { $0.height })
     return "fps=\(framesPerSecond),setpts=PTS+\(seconds(file.startMilliseconds))/TB,"
       + "scale=w='max(2,trunc(min(\(width),(\(height))*a)/2)*2)':h='max(2,trunc(min(\(height),(\(width))/a)/2)*2)':eval=frame,"
@@ -100,7 +100,7 @@ extension Composition {
   // MARK: Expressions
 
   /// A value over the time `t`: that of each place from its beginning on. A sum, for what is nested has a limited depth.
-  private static func steps(_ places: [Place], _ value: (ArchiveLayout.Cell) -> Int64) -> String {
+  private static func steps(_ places: [Place], _ value: (RecordingLayout.Cell) -> Int64) -> String {
     var text = "\(value(places[0].cell))"
     for (before, after) in zip(places, places.dropFirst()) where value(before.cell) != value(after.cell) {
       text += "+(\(value(after.cell) - value(before.cell)))*gte(t,\(seconds(after.start)))"

@@ -7,7 +7,7 @@ struct Composition: Equatable {
   struct Place: Equatable {
     let start: Int64
     var end: Int64
-    let cell: ArchiveLayout.Cell
+    let cell: RecordingLayout.Cell
   }
 
   /// From a stream's first file to its last one's end, in milliseconds.
@@ -28,12 +28,12 @@ struct Composition: Equatable {
   /// More would need more memory and open files than one recording may take.
   static let filesLimit = 200
 
-  let options: ArchiveOptions
-  let files: [ArchiveManifest.File]
+  let options: RecordingOptions
+  let files: [RecordingManifest.File]
   private(set) var spans: [Span] = []
   let durationMilliseconds: Int64
 
-  init(_ manifest: ArchiveManifest, _ options: ArchiveOptions) {
+  init(_ manifest: RecordingManifest, _ options: RecordingOptions) {
     self.options = options
     files = Array(manifest.files.prefix(Self.filesLimit))
     durationMilliseconds = manifest.durationMilliseconds
@@ -55,15 +55,15 @@ struct Composition: Equatable {
   var hasVideo: Bool { options.hasVideo && files.contains { $0.video != nil } }
   var hasAudio: Bool { files.contains { $0.audio != nil } }
 
-  func span(of file: ArchiveManifest.File) -> Span? { spans.first { $0.stream == file.stream.id } }
+  func span(of file: RecordingManifest.File) -> Span? { spans.first { $0.stream == file.stream.id } }
 
   private static let screen = ByteString(StreamDescription.VideoType.screen.rawValue)
 
   /// From each moment at which something changes to the next one.
-  private mutating func givePlaces(_ changes: [ArchiveManifest.Change]) {
+  private mutating func givePlaces(_ changes: [RecordingManifest.Change]) {
     let moments = Set(spans.flatMap { [$0.start, $0.end] } + changes.map(\.milliseconds)).sorted()
     var rest = changes[...]
-    var layout = ArchiveLayout()
+    var layout = RecordingLayout()
     var classes: [ByteString: [ByteString]] = [:]
     for (start, end) in zip(moments, moments.dropFirst()) {
       while let change = rest.first, change.milliseconds <= start {
@@ -74,8 +74,10 @@ struct Composition: Equatable {
         rest.removeFirst()
       }
       let present = spans.indices.filter { spans[$0].start <= start && spans[$0].end > start }
-      let members = present.map { ArchiveLayout.Member(classes: classes[spans[$0].stream] ?? [], isScreen: spans[$0].isScreen) }
-      let cells = layout.cells(of: members, in: ArchiveLayout.Size(width: options.width, height: options.height))
+      let members = present.map {
+        RecordingLayout.Member(classes: classes[spans[$0].stream] ?? [], isScreen: spans[$0].isScreen)
+      }
+      let cells = layout.cells(of: members, in: RecordingLayout.Size(width: options.width, height: options.height))
       for (i, cell) in zip(present, cells) {
         if let cell { spans[i].stand(in: cell, from: start, to: end) }
       }
@@ -83,7 +85,7 @@ struct Composition: Equatable {
   }
 
   /// One line, of what the stream is called or its connection says of itself.
-  private static func name(_ stream: ArchiveManifest.Stream) -> String {
+  private static func name(_ stream: RecordingManifest.Stream) -> String {
     let text = stream.name.isEmpty ? stream.connectionData : stream.name
     let plain = text.string.unicodeScalars.prefix(nameCharacters).map { $0.properties.generalCategory == .control ? " " : $0 }
     return String(String.UnicodeScalarView(plain))
@@ -91,7 +93,7 @@ struct Composition: Equatable {
 }
 
 extension Composition.Span {
-  fileprivate mutating func stand(in cell: ArchiveLayout.Cell, from start: Int64, to end: Int64) {
+  fileprivate mutating func stand(in cell: RecordingLayout.Cell, from start: Int64, to end: Int64) {
     if let last = places.last, last.cell == cell, last.end == start {
       places[places.count - 1].end = end
     } else {

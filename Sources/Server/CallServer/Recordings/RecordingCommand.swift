@@ -2,22 +2,22 @@ import JSON
 import MediaRouter
 
 /// What a session tells the recording thread, in the order in which it happens there.
-package enum ArchiveCommand: Sendable {
-  case begin(ArchiveID, of: ProjectID)
+package enum RecordingCommand: Sendable {
+  case begin(RecordingID, of: ProjectID)
   /// A track of a stream will come under this name.
-  case add(ArchiveID, RecordedStream, SubscriptionID, Codec)
+  case add(RecordingID, RecordedStream, SubscriptionID, Codec)
   case remove(SubscriptionID)
   /// The picture of all is another one from now on.
-  case change(ArchiveID, ArchiveChange)
+  case change(RecordingID, RecordingChange)
   /// Nothing comes of the stream any more; its files end.
-  case endStream(ArchiveID, StreamID)
+  case endStream(RecordingID, StreamID)
   /// With the reason, where nobody asked for it.
-  case finish(ArchiveID, reason: ByteString)
+  case finish(RecordingID, reason: ByteString)
 }
 
 /// What decides about the places in the composed picture.
-package enum ArchiveChange: Sendable, Equatable {
-  case layout(ArchiveLayout)
+package enum RecordingChange: Sendable, Equatable {
+  case layout(RecordingLayout)
   /// Layout classes of a stream.
   case classes(StreamID, [ByteString])
 }
@@ -32,8 +32,8 @@ package struct RecordedStream: Sendable, Equatable {
 }
 
 /// What has become of a recording.
-package struct ArchiveSummary: Sendable, Equatable {
-  package let archive: ArchiveID
+package struct RecordingSummary: Sendable, Equatable {
+  package let recording: RecordingID
   package let project: ProjectID
   package var durationMilliseconds: Int64
   package var bytes: Int64

@@ -1,16 +1,16 @@
 import Glibc
 
 /// A recorded file that is open. It closes with its last owner; everything blocks.
-struct ArchiveFile: ~Copyable {
+struct RecordingFile: ~Copyable {
   private let path: String
   private let descriptor: Int32
   private(set) var bytes: Int64
 
-  init(creating path: String) throws(ArchiveFileError) {
+  init(creating path: String) throws(RecordingFileError) {
     self.path = path
     bytes = 0
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw ArchiveFileError(path) }
+    guard descriptor >= 0 else { throw RecordingFileError(path) }
   }
 
   /// nil where there is none.
@@ -50,23 +50,23 @@ struct ArchiveFile: ~Copyable {
     return Array(content[..<done])
   }
 
-  mutating func append(_ content: [UInt8]) throws(ArchiveFileError) {
+  mutating func append(_ content: [UInt8]) throws(RecordingFileError) {
     try write(content, at: bytes)
     bytes += Int64(content.count)
   }
 
-  func write(_ content: [UInt8], at offset: Int64) throws(ArchiveFileError) {
+  func write(_ content: [UInt8], at offset: Int64) throws(RecordingFileError) {
     var done = 0
     while done < content.count {
       let result = content.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + done) }
       if result < 0, errno == EINTR { continue }
-      guard result > 0 else { throw ArchiveFileError(path) }
+      guard result > 0 else { throw RecordingFileError(path) }
       done += result
     }
   }
 
-  mutating func truncate(to count: Int64) throws(ArchiveFileError) {
-    guard ftruncate(descriptor, off_t(count)) == 0 else { throw ArchiveFileError(path) }
+  mutating func truncate(to count: Int64) throws(RecordingFileError) {
+    guard ftruncate(descriptor, off_t(count)) == 0 else { throw RecordingFileError(path) }
     bytes = count
   }
 }

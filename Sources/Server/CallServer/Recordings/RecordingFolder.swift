@@ -4,7 +4,7 @@ import MatrixModel
 import Recording
 
 /// A call of the system on a recorded file that failed.
-struct ArchiveFileError: Error, CustomStringConvertible {
+struct RecordingFileError: Error, CustomStringConvertible {
   let path: String
   let code: Int32
 
@@ -16,30 +16,30 @@ struct ArchiveFileError: Error, CustomStringConvertible {
   var description: String { "\(path): \(String(cString: strerror(code)))" }
 }
 
-/// Where the files of a recording lie: `recordings/ARCHIVE` of the data folder. Everything blocks.
-struct ArchiveFolder: Sendable {
+/// Where the files of a recording lie: `recordings/RECORDING` of the data folder. Everything blocks.
+struct RecordingFolder: Sendable {
   /// What the files of recordings are called: letters, digits, `-` and one `.`, so that none leads elsewhere.
   static func accepts(fileName: String) -> Bool {
     (1...64).contains(fileName.utf8.count) && !fileName.hasPrefix(".") && fileName.utf8.count { $0 == UInt8(ascii: ".") } <= 1
       && fileName.utf8.allSatisfy { CallName.isPlain($0) || $0 == UInt8(ascii: ".") }
   }
 
-  let id: ArchiveID
+  let id: RecordingID
   let path: String
 
-  init(_ id: ArchiveID, in directory: String) {
+  init(_ id: RecordingID, in directory: String) {
     self.id = id
     path = "\(directory)/recordings/\(id)"
   }
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  static func makeRoot(in directory: String) throws(ArchiveFileError) { try make(directory + "/recordings") }
+  static func makeRoot(in directory: String) throws(RecordingFileError) { try make(directory + "/recordings") }
 
-  func make() throws(ArchiveFileError) { try Self.make(path) }
+  func make() throws(RecordingFileError) { try Self.make(path) }
 
-  private static func make(_ path: String) throws(ArchiveFileError) {
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw ArchiveFileError(path) }
+  private static func make(_ path: String) throws(RecordingFileError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw RecordingFileError(path) }
   }
 
   /// All of it.
@@ -51,7 +51,7 @@ struct ArchiveFolder: Sendable {
   var exists: Bool { access(path, F_OK) == 0 }
 
   /// Files beside the manifest.
-  var hasOthers: Bool { names().contains { $0 != ArchiveManifest.fileName } }
+  var hasOthers: Bool { names().contains { $0 != RecordingManifest.fileName } }
 
   private func names() -> [String] {
     guard let folder = opendir(path) else { return [] }
@@ -68,26 +68,26 @@ struct ArchiveFolder: Sendable {
 
   // MARK: The manifest
 
-  var manifest: ArchiveManifest? {
-    guard let file = ArchiveFile(reading: file(ArchiveManifest.fileName)) else { return nil }
-    return ArchiveManifest(file.read(at: 0, count: 32 << 20))
+  var manifest: RecordingManifest? {
+    guard let file = RecordingFile(reading: file(RecordingManifest.fileName)) else { return nil }
+    return RecordingManifest(file.read(at: 0, count: 32 << 20))
   }
 
   /// In one step: whoever reads it meanwhile has the old one.
-  func write(_ manifest: ArchiveManifest) throws(ArchiveFileError) {
-    let (name, new) = (file(ArchiveManifest.fileName), file(ArchiveManifest.fileName + ".new"))
+  func write(_ manifest: RecordingManifest) throws(RecordingFileError) {
+    let (name, new) = (file(RecordingManifest.fileName), file(RecordingManifest.fileName + ".new"))
     unlink(new)
-    var made = try ArchiveFile(creating: new)
+    var made = try RecordingFile(creating: new)
     try made.append(manifest.json(of: id))
-    guard rename(new, name) == 0 else { throw ArchiveFileError(name) }
+    guard rename(new, name) == 0 else { throw RecordingFileError(name) }
   }
 
   // MARK: After a crash
 
   /// Makes whole files of what a killed server left, and tells what there is. A file that holds nothing goes.
-  func recover() throws(ArchiveFileError) -> ArchiveManifest {
-    var manifest = self.manifest ?? ArchiveManifest()
-    var whole: [ArchiveManifest.File] = []
+  func recover() throws(RecordingFileError) -> RecordingManifest {
+    var manifest = self.manifest ?? RecordingManifest()
+    var whole: [RecordingManifest.File] = []
     for var entry in manifest.files where Self.accepts(fileName: entry.name) {
       guard let duration = try recover(&entry), duration > 0 else {
         unlink(file(entry.name))
@@ -103,8 +103,8 @@ struct ArchiveFolder: Sendable {
   }
 
   /// Milliseconds; nil for what is no recording.
-  private func recover(_ entry: inout ArchiveManifest.File) throws(ArchiveFileError) -> Int64? {
-    guard var opened = ArchiveFile(changing: file(entry.name)),
+  private func recover(_ entry: inout RecordingManifest.File) throws(RecordingFileError) -> Int64? {
+    guard var opened = RecordingFile(changing: file(entry.name)),
       let recovery = WebMRecovery(size: opened.bytes, read: { opened.read(at: $0, count: $1) })
     else { return nil }
     let (end, patches) = recovery.finished()

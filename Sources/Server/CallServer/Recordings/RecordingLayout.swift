@@ -1,7 +1,7 @@
 import JSON
 
 /// How the pictures of a composed recording stand: the predefined layouts of OpenTok's documentation, "Video layouts for composed archives".
-package struct ArchiveLayout: Sendable, Equatable {
+package struct RecordingLayout: Sendable, Equatable {
   package enum Kind: String, Sendable, CaseIterable {
     /// A grid of all.
     case bestFit
@@ -22,7 +22,7 @@ package struct ArchiveLayout: Sendable, Equatable {
 
 // MARK: Geometry
 
-extension ArchiveLayout {
+extension RecordingLayout {
   /// A place in the picture, in pixels: even numbers, as codecs want them.
   struct Cell: Equatable {
     let x: Int64
@@ -119,7 +119,7 @@ extension ArchiveLayout {
 
 // MARK: JSON
 
-extension ArchiveLayout {
+extension RecordingLayout {
   /// `{"type": "bestFit", "screenshareType": "pip"}`. Throws 400.
   init(_ json: JSON) throws(RESTError) {
     func kind(_ key: StaticString) throws(RESTError) -> Kind? {

@@ -3,7 +3,7 @@ import MatrixModel
 import Recording
 
 /// What `manifest.json` beside the files of a recording says: which file is of which stream, and when it begins.
-struct ArchiveManifest: Sendable, Equatable {
+struct RecordingManifest: Sendable, Equatable {
   /// Of whom a stream is.
   struct Stream: Sendable, Equatable {
     let id: ByteString
@@ -32,7 +32,7 @@ struct ArchiveManifest: Sendable, Equatable {
   struct Change: Sendable, Equatable {
     /// Since the recording's beginning.
     let milliseconds: Int64
-    let what: ArchiveChange
+    let what: RecordingChange
   }
 
   var files: [File] = []
@@ -51,7 +51,7 @@ struct ArchiveManifest: Sendable, Equatable {
 
   // MARK: JSON
 
-  func json(of id: ArchiveID) -> [UInt8] {
+  func json(of id: RecordingID) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("id", id)
@@ -80,8 +80,8 @@ struct ArchiveManifest: Sendable, Equatable {
   }
 }
 
-extension ArchiveManifest.File {
-  init(_ name: String, of stream: ArchiveManifest.Stream, _ part: StreamPart) {
+extension RecordingManifest.File {
+  init(_ name: String, of stream: RecordingManifest.Stream, _ part: StreamPart) {
     self.init(name: name, stream: stream, startMilliseconds: part.startMilliseconds)
     (durationMilliseconds, bytes) = (part.durationMilliseconds, part.bytes)
     for track in part.tracks {
@@ -98,7 +98,7 @@ extension ArchiveManifest.File {
     guard let name = json["name"]?.string, let start = json["start_ms"]?.integer else { return nil }
     self.init(
       name: name,
-      stream: ArchiveManifest.Stream(
+      stream: RecordingManifest.Stream(
         id: json["stream"]?.text ?? "", connection: json["connection"]?.text ?? "",
         connectionData: json["connection_data"]?.text ?? "", name: json["stream_name"]?.text ?? "",
         videoType: json["video_type"]?.text ?? ""), startMilliseconds: start)
@@ -129,11 +129,11 @@ extension ArchiveManifest.File {
   }
 }
 
-extension ArchiveManifest.Change {
+extension RecordingManifest.Change {
   fileprivate init?(_ json: JSON) {
     guard let milliseconds = json["at_ms"]?.integer else { return nil }
     if let layout = json["layout"] {
-      guard let layout = try? ArchiveLayout(layout) else { return nil }
+      guard let layout = try? RecordingLayout(layout) else { return nil }
       self.init(milliseconds: milliseconds, what: .layout(layout))
     } else {
       guard let stream = StreamID(json["stream"]), let classes = json["classes"] else { return nil }

@@ -8,9 +8,9 @@ import Synchronization
 
 /// The thread that writes recordings: what sessions tell and what the worker forwards waits for it in one queue, in order.
 // @unchecked: `mailbox` guards what others touch; the rest belongs to the thread.
-final class ArchiveRecorder: @unchecked Sendable {
+final class RecordingThread: @unchecked Sendable {
   private enum Message {
-    case command(ArchiveCommand)
+    case command(RecordingCommand)
     case media(TappedBatch)
   }
 
@@ -28,34 +28,34 @@ final class ArchiveRecorder: @unchecked Sendable {
   private let wake: Int32
   private let mailbox = Mutex(Mailbox())
   private let directory: String
-  private let usage: ArchiveUsage
-  private let onFinish: @Sendable (ArchiveSummary) -> Void
+  private let usage: RecordingUsage
+  private let onFinish: @Sendable (RecordingSummary) -> Void
   private let refresh: @Sendable ([SubscriptionID]) -> Void
 
   // Of the thread.
-  private var writers: [ArchiveID: Box] = [:]
-  private var streams: [SubscriptionID: (archive: ArchiveID, stream: StreamID)] = [:]
+  private var writers: [RecordingID: Box] = [:]
+  private var streams: [SubscriptionID: (recording: RecordingID, stream: StreamID)] = [:]
   private var lastAdvance = MediaTime(microseconds: 0)
 
   private final class Box {
-    var writer: ArchiveWriter
-    init(_ writer: consuming ArchiveWriter) { self.writer = writer }
+    var writer: RecordingWriter
+    init(_ writer: consuming RecordingWriter) { self.writer = writer }
   }
 
   /// - Parameters:
   ///   - onFinish: called on the thread when the files of a recording are whole.
   ///   - refresh: which recorded tracks want a key frame.
   init(
-    in directory: String, _ usage: ArchiveUsage, onFinish: @escaping @Sendable (ArchiveSummary) -> Void,
+    in directory: String, _ usage: RecordingUsage, onFinish: @escaping @Sendable (RecordingSummary) -> Void,
     refresh: @escaping @Sendable ([SubscriptionID]) -> Void
-  ) throws(ArchiveFileError) {
-    try ArchiveFolder.makeRoot(in: directory)
+  ) throws(RecordingFileError) {
+    try RecordingFolder.makeRoot(in: directory)
     self.directory = directory
     self.usage = usage
     self.onFinish = onFinish
     self.refresh = refresh
     wake = datagrams_mailbox()
-    guard wake >= 0 else { throw ArchiveFileError("eventfd") }
+    guard wake >= 0 else { throw RecordingFileError("eventfd") }
   }
 
   deinit { close(wake) }
@@ -66,7 +66,7 @@ final class ArchiveRecorder: @unchecked Sendable {
     return spawnThread(name: "recording") { self.run() }
   }
 
-  func submit(_ command: ArchiveCommand) {
+  func submit(_ command: RecordingCommand) {
     mailbox.withLock { $0.messages.append(.command(command)) }
     ring()
   }
@@ -121,41 +121,41 @@ final class ArchiveRecorder: @unchecked Sendable {
       }
       advance()
     }
-    for archive in Array(writers.keys) { finish(archive) }
+    for recording in Array(writers.keys) { finish(recording) }
     for done in mailbox.withLock({ $0.end.finish() }) { done.resume() }
   }
 
-  private func handle(_ command: ArchiveCommand) {
+  private func handle(_ command: RecordingCommand) {
     let now = Self.now
     switch command {
-    case .begin(let archive, let project):
-      do throws(ArchiveFileError) {
-        let folder = ArchiveFolder(archive, in: directory)
-        writers[archive] = Box(try ArchiveWriter(folder, usage.share(of: project), began: now))
+    case .begin(let recording, let project):
+      do throws(RecordingFileError) {
+        let folder = RecordingFolder(recording, in: directory)
+        writers[recording] = Box(try RecordingWriter(folder, usage.share(of: project), began: now))
       } catch {
         onFinish(
-          ArchiveSummary(
-            archive: archive, project: project, durationMilliseconds: 0, bytes: 0, mainFile: "", filesCount: 0,
+          RecordingSummary(
+            recording: recording, project: project, durationMilliseconds: 0, bytes: 0, mainFile: "", filesCount: 0,
             reason: ByteString("\(error)")))
       }
-    case .add(let archive, let stream, let id, let codec):
-      guard let box = writers[archive] else { return }
-      streams[id] = (archive, stream.id)
+    case .add(let recording, let stream, let id, let codec):
+      guard let box = writers[recording] else { return }
+      streams[id] = (recording, stream.id)
       box.writer.add(stream, id, codec, now: now)
     case .remove(let id):
       guard let place = streams.removeValue(forKey: id) else { return }
-      writers[place.archive]?.writer.remove(id, of: place.stream, now: now)
-    case .change(let archive, let change): writers[archive]?.writer.note(change, now: now)
-    case .endStream(let archive, let stream):
-      streams = streams.filter { $0.value != (archive, stream) }
-      writers[archive]?.writer.end(stream, now: now)
-    case .finish(let archive, let reason): finish(archive, reason)
+      writers[place.recording]?.writer.remove(id, of: place.stream, now: now)
+    case .change(let recording, let change): writers[recording]?.writer.note(change, now: now)
+    case .endStream(let recording, let stream):
+      streams = streams.filter { $0.value != (recording, stream) }
+      writers[recording]?.writer.end(stream, now: now)
+    case .finish(let recording, let reason): finish(recording, reason)
     }
   }
 
-  private func finish(_ archive: ArchiveID, _ reason: ByteString = "") {
-    guard let box = writers.removeValue(forKey: archive) else { return }
-    streams = streams.filter { $0.value.archive != archive }
+  private func finish(_ recording: RecordingID, _ reason: ByteString = "") {
+    guard let box = writers.removeValue(forKey: recording) else { return }
+    streams = streams.filter { $0.value.recording != recording }
     var summary = box.writer.finish(now: Self.now)
     if summary.reason.isEmpty { summary.reason = reason }
     onFinish(summary)
@@ -164,11 +164,11 @@ final class ArchiveRecorder: @unchecked Sendable {
   private func receive(_ batch: TappedBatch) {
     for packet in batch.packets {
       guard let place = streams[packet.subscription] else { continue }
-      writers[place.archive]?.writer.receive(packet, Array(batch.bytes[packet.media]), of: place.stream)
+      writers[place.recording]?.writer.receive(packet, Array(batch.bytes[packet.media]), of: place.stream)
     }
     for report in batch.reports {
       guard let place = streams[report.subscription] else { continue }
-      writers[place.archive]?.writer.receive(report, of: place.stream)
+      writers[place.recording]?.writer.receive(report, of: place.stream)
     }
   }
 
@@ -176,11 +176,11 @@ final class ArchiveRecorder: @unchecked Sendable {
     let now = Self.now
     guard now.microseconds - lastAdvance.microseconds >= Int64(Self.intervalMilliseconds) * 1_000 / 2 else { return }
     lastAdvance = now
-    for (archive, box) in writers {
+    for (recording, box) in writers {
       box.writer.advance(to: now)
       let wanted = box.writer.takeWantedKeyFrames()
       if !wanted.isEmpty { refresh(wanted) }
-      if box.writer.isBroken { finish(archive) } else if box.writer.isFull { finish(archive, "It has too many files.") }
+      if box.writer.isBroken { finish(recording) } else if box.writer.isFull { finish(recording, "It has too many files.") }
     }
   }
 }

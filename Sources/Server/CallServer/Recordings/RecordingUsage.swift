@@ -3,7 +3,7 @@ import Synchronization
 /// What recordings take up on the disk, for whoever writes or asks, from any thread.
 ///
 /// Half of the quota is whoever's comes first, the other half is kept for all projects in equal shares: none can take the room of all.
-final class ArchiveUsage: Sendable {
+final class RecordingUsage: Sendable {
   /// nil where there is none.
   private let quotaBytes: Int64?
   /// How many projects there are.
@@ -21,7 +21,7 @@ final class ArchiveUsage: Sendable {
 
   /// The part of one project.
   struct Share: Sendable {
-    fileprivate let usage: ArchiveUsage
+    fileprivate let usage: RecordingUsage
     let project: ProjectID
 
     /// What may still be written; nil without a quota.

@@ -3,11 +3,11 @@ import MediaRouter
 import Recording
 
 /// One recording on its thread: a recorder for each stream, and their files.
-struct ArchiveWriter: ~Copyable {
+struct RecordingWriter: ~Copyable {
   private final class Stream {
     let description: RecordedStream
     var recorder: StreamRecorder
-    var file: ArchiveFile?
+    var file: RecordingFile?
 
     init(_ description: RecordedStream, began: MediaTime) {
       self.description = description
@@ -15,12 +15,12 @@ struct ArchiveWriter: ~Copyable {
     }
   }
 
-  let folder: ArchiveFolder
+  let folder: RecordingFolder
   private let began: MediaTime
-  private let usage: ArchiveUsage.Share
+  private let usage: RecordingUsage.Share
   private let filesLimit: Int
   private var streams: [StreamID: Stream] = [:]
-  private var manifest = ArchiveManifest()
+  private var manifest = RecordingManifest()
   /// The manifest on the disk does not have the last changes.
   private var hasChanged = false
   /// Counted in `usage`.
@@ -33,8 +33,8 @@ struct ArchiveWriter: ~Copyable {
 
   /// Makes the folder's manifest.
   init(
-    _ folder: ArchiveFolder, _ usage: ArchiveUsage.Share, began: MediaTime, filesLimit: Int = CallLimits.filesOfArchive
-  ) throws(ArchiveFileError) {
+    _ folder: RecordingFolder, _ usage: RecordingUsage.Share, began: MediaTime, filesLimit: Int = CallLimits.filesOfRecording
+  ) throws(RecordingFileError) {
     self.folder = folder
     self.usage = usage
     self.began = began
@@ -66,9 +66,9 @@ struct ArchiveWriter: ~Copyable {
     perform(stream)
   }
 
-  mutating func note(_ change: ArchiveChange, now: MediaTime) {
+  mutating func note(_ change: RecordingChange, now: MediaTime) {
     let milliseconds = max(0, now.microseconds - began.microseconds) / 1_000
-    manifest.changes.append(ArchiveManifest.Change(milliseconds: milliseconds, what: change))
+    manifest.changes.append(RecordingManifest.Change(milliseconds: milliseconds, what: change))
     hasChanged = true
   }
 
@@ -87,7 +87,7 @@ struct ArchiveWriter: ~Copyable {
     }
     guard hasChanged, !isBroken else { return }
     hasChanged = false
-    do throws(ArchiveFileError) { try folder.write(manifest) } catch { fail("\(error)") }
+    do throws(RecordingFileError) { try folder.write(manifest) } catch { fail("\(error)") }
   }
 
   /// Its files are numbered on if it comes again.
@@ -97,10 +97,10 @@ struct ArchiveWriter: ~Copyable {
     perform(stream)
   }
 
-  mutating func finish(now: MediaTime) -> ArchiveSummary {
+  mutating func finish(now: MediaTime) -> RecordingSummary {
     for stream in Array(streams.keys) { end(stream, now: now) }
     streams = [:]
-    do throws(ArchiveFileError) {
+    do throws(RecordingFileError) {
       // What could not be written is missing in the files, as after a crash.
       if isBroken { manifest = try folder.recover() } else { try folder.write(manifest) }
     } catch {
@@ -109,8 +109,8 @@ struct ArchiveWriter: ~Copyable {
     usage.add(manifest.bytes - bytes)
     // Nobody asks for a folder without files.
     if manifest.files.isEmpty { folder.remove() }
-    return ArchiveSummary(
-      archive: folder.id, project: usage.project, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
+    return RecordingSummary(
+      recording: folder.id, project: usage.project, durationMilliseconds: manifest.durationMilliseconds, bytes: manifest.bytes,
       mainFile: ByteString(manifest.mainFile), filesCount: manifest.files.count, reason: reason)
   }
 
@@ -120,12 +120,12 @@ struct ArchiveWriter: ~Copyable {
 
   private mutating func perform(_ stream: Stream) {
     for output in stream.recorder.takeOutputs() where !isBroken {
-      do throws(ArchiveFileError) { try perform(output, stream) } catch { fail("\(error)") }
+      do throws(RecordingFileError) { try perform(output, stream) } catch { fail("\(error)") }
     }
     if isBroken { stream.file = nil }
   }
 
-  private mutating func perform(_ output: StreamRecorder.Output, _ stream: Stream) throws(ArchiveFileError) {
+  private mutating func perform(_ output: StreamRecorder.Output, _ stream: Stream) throws(RecordingFileError) {
     switch output {
     case .begin(let part, let header):
       guard manifest.files.count < filesLimit else {
@@ -133,9 +133,9 @@ struct ArchiveWriter: ~Copyable {
         return
       }
       let name = Self.name(stream.description, part)
-      stream.file = try ArchiveFile(creating: folder.file(name))
+      stream.file = try RecordingFile(creating: folder.file(name))
       try write(header, stream)
-      manifest.files.append(ArchiveManifest.File(name, of: ArchiveManifest.Stream(stream.description), part))
+      manifest.files.append(RecordingManifest.File(name, of: RecordingManifest.Stream(stream.description), part))
       try folder.write(manifest)
     case .write(let bytes): try write(bytes, stream)
     case .patch(let patch): try stream.file?.write(patch.bytes, at: patch.offset)
@@ -155,7 +155,7 @@ struct ArchiveWriter: ~Copyable {
     "\(stream.id)-\(part.number).\(part.tracks.allSatisfy(\.isWebM) ? "webm" : "mkv")"
   }
 
-  private mutating func write(_ content: [UInt8], _ stream: Stream) throws(ArchiveFileError) {
+  private mutating func write(_ content: [UInt8], _ stream: Stream) throws(RecordingFileError) {
     guard stream.file != nil else { return }
     guard usage.take(content.count) else { return fail("The quota of recordings is used up.") }
     bytes += Int64(content.count)
@@ -163,7 +163,7 @@ struct ArchiveWriter: ~Copyable {
   }
 }
 
-extension ArchiveManifest.Stream {
+extension RecordingManifest.Stream {
   init(_ stream: RecordedStream) {
     self.init(
       id: stream.id.text, connection: stream.connection.text, connectionData: stream.connectionData, name: stream.name,

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 
 /// One recording of a session.
-package struct ArchiveID: Identifier, SQLParameter {
+package struct RecordingID: Identifier, SQLParameter {
   package let text: ByteString
 
   package init(trusted text: ByteString) { self.text = text }
@@ -12,7 +12,7 @@ package struct ArchiveID: Identifier, SQLParameter {
 }
 
 /// What is recorded, and what becomes of it.
-package struct ArchiveOptions: Sendable, Equatable {
+package struct RecordingOptions: Sendable, Equatable {
   package var name: ByteString = ""
   package var hasAudio = true
   package var hasVideo = true
@@ -28,14 +28,14 @@ package struct ArchiveOptions: Sendable, Equatable {
 }
 
 /// A recording as it is kept.
-package struct Archive: Sendable, Equatable {
+package struct StoredRecording: Sendable, Equatable {
   /// OpenTok's words.
   package enum Status: String, Sendable { case started, stopped, available, failed }
 
-  package let id: ArchiveID
+  package let id: RecordingID
   package let project: ProjectID
   package let session: SessionID
-  package let options: ArchiveOptions
+  package let options: RecordingOptions
   /// Milliseconds since 1970.
   package let created: Int64
   package var status = Status.started

@@ -83,7 +83,7 @@ extension SessionState {
       writer.array("connections", connections.values.sorted { $0.number < $1.number }) { $0.write(to: &$1) }
       let announced = streams.values.filter(\.isAnnounced).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
       writer.array("streams", announced) { $0.write(to: &$1) }
-      if let recording { writer.member("recording", recording.archive) }
+      if let recording { writer.member("recording", recording.id) }
       if isMuted { writer.member("muted", true) }
     }
   }

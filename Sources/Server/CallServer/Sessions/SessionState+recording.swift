@@ -3,24 +3,27 @@ import MediaRouter
 import Recording
 
 /// How a session is recorded: one recording at a time, and everyone in the session knows.
+///
+/// To clients a recording is an archive, as in OpenTok: their messages and refusals say so.
 extension SessionState {
-  package var archive: ArchiveID? { recording?.archive }
+  /// The recording that goes on; nil if the session is not recorded.
+  package var recordingID: RecordingID? { recording?.id }
 
   /// Begins with what is published. Throws `not_found` where nobody is there, `invalid` where it cannot be or is already.
   package mutating func startRecording(
-    _ archive: ArchiveID, _ options: ArchiveOptions, _ layout: ArchiveLayout = ArchiveLayout(), now: CallTime
+    _ recordingID: RecordingID, _ options: RecordingOptions, _ layout: RecordingLayout = RecordingLayout(), now: CallTime
   ) throws(CallRefusal) {
     guard isRouted else { throw .invalid("Media of this session goes between its peers.") }
     guard recording == nil else { throw Self.isRecorded }
     guard !connections.isEmpty else { throw CallRefusal(.notFound, "Nobody is in the session.") }
     recording = SessionRecording(
-      archive: archive, options: options, deadline: now.monotonic + CallLimits.archiveMilliseconds)
-    add(.archive(.begin(archive, of: id.project ?? .rooms)))
-    if layout != ArchiveLayout() { change(.layout(layout)) }
+      id: recordingID, options: options, deadline: now.monotonic + CallLimits.recordingMilliseconds)
+    add(.recording(.begin(recordingID, of: id.project ?? .rooms)))
+    if layout != RecordingLayout() { change(.layout(layout)) }
     for stream in streams.values { record(stream) }
     sayToAll(
       Self.message("recording_started") { writer in
-        writer.member("archive", archive)
+        writer.member("archive", recordingID)
         writer.member("name", options.name)
       })
     settle()
@@ -30,8 +33,8 @@ extension SessionState {
 
   /// False where this recording has ended already.
   @discardableResult
-  package mutating func stopRecording(_ archive: ArchiveID) -> Bool {
-    guard recording?.archive == archive else { return false }
+  package mutating func stopRecording(_ recordingID: RecordingID) -> Bool {
+    guard recording?.id == recordingID else { return false }
     endRecording()
     settle()
     return true
@@ -42,15 +45,15 @@ extension SessionState {
     guard let ended = recording else { return }
     recording = nil
     for recorder in ended.recorders.values { tell(.unsubscribe(recorder.subscription), on: recorder.worker) }
-    add(.archive(.finish(ended.archive, reason: reason)))
-    sayToAll(Self.message("recording_stopped") { $0.member("archive", ended.archive) })
+    add(.recording(.finish(ended.id, reason: reason)))
+    sayToAll(Self.message("recording_stopped") { $0.member("archive", ended.id) })
   }
 
   /// The answer to a moderator's request.
-  package mutating func answer(_ request: ArchiveRequest, _ result: Result<ArchiveID, CallRefusal>) {
+  package mutating func answer(_ request: RecordingRequest, _ result: Result<RecordingID, CallRefusal>) {
     guard let id = request.connection, let number = request.number, has(id) else { return }
     switch result {
-    case .success(let archive): done(number, id) { $0.member("archive", archive) }
+    case .success(let recordingID): done(number, id) { $0.member("archive", recordingID) }
     case .failure(let refusal): refuse(number, id, refusal)
     }
     settle()
@@ -76,75 +79,75 @@ extension SessionState {
       id: name, connection: stream.connection, connectionData: connections[stream.connection]?.token.data ?? "",
       name: stream.description.name, videoType: stream.description.videoType)
     // The recorder knows the name before the first packet.
-    add(.archive(.add(recording.archive, described, subscription, track.codec)))
+    add(.recording(.add(recording.id, described, subscription, track.codec)))
     tell(.tap(subscription, of: track.id), on: worker)
   }
 
   /// A track is gone; its subscription went with it.
   mutating func endRecording(of track: TrackID) {
     guard let recorder = recording?.recorders.removeValue(forKey: track) else { return }
-    add(.archive(.remove(recorder.subscription)))
+    add(.recording(.remove(recorder.subscription)))
   }
 
   /// A stream's media is gone.
   mutating func endRecording(of name: StreamID) {
     guard let recording, let stream = streams[name] else { return }
     let ended = stream.tracks.compactMap { self.recording?.recorders.removeValue(forKey: $0.id) }
-    if !ended.isEmpty { add(.archive(.endStream(recording.archive, name))) }
+    if !ended.isEmpty { add(.recording(.endStream(recording.id, name))) }
   }
 
   // MARK: The composed picture
 
   /// From now on it is laid out so. Throws `not_found` for another recording, `limit`.
-  package mutating func setLayout(_ layout: ArchiveLayout, of archive: ArchiveID) throws(CallRefusal) {
-    guard recording?.archive == archive else { throw CallRefusal(.notFound, "The archive has ended.") }
+  package mutating func setLayout(_ layout: RecordingLayout, of recordingID: RecordingID) throws(CallRefusal) {
+    guard recording?.id == recordingID else { throw CallRefusal(.notFound, "The archive has ended.") }
     try checkChanges(1)
     change(.layout(layout))
   }
 
   /// Throws `limit` where a recording does not take so many more changes.
   func checkChanges(_ count: Int) throws(CallRefusal) {
-    guard let recording, recording.changes + count > CallLimits.changesOfArchive else { return }
-    throw CallRefusal(.limit, "A recording has at most \(CallLimits.changesOfArchive) changes of its picture.")
+    guard let recording, recording.changes + count > CallLimits.changesOfRecording else { return }
+    throw CallRefusal(.limit, "A recording has at most \(CallLimits.changesOfRecording) changes of its picture.")
   }
 
   /// The recorder knows them where it has the stream. Those of a stream that comes after too many changes are left out.
   mutating func noteClasses(of stream: CallStream) {
-    guard let recording, recording.changes < CallLimits.changesOfArchive,
+    guard let recording, recording.changes < CallLimits.changesOfRecording,
       recording.classes[stream.id] ?? [] != stream.layoutClasses
     else { return }
     self.recording?.classes[stream.id] = stream.layoutClasses
     change(.classes(stream.id, stream.layoutClasses))
   }
 
-  private mutating func change(_ change: ArchiveChange) {
-    guard let archive = recording?.archive else { return }
+  private mutating func change(_ change: RecordingChange) {
+    guard let recordingID else { return }
     recording?.changes += 1
-    add(.archive(.change(archive, change)))
+    add(.recording(.change(recordingID, change)))
   }
 
   // MARK: Manual mode
 
   /// Records a stream too, or other kinds of it. Throws `not_found`; `invalid` for a recording of all streams.
   package mutating func addStream(
-    _ name: StreamID, to archive: ArchiveID, audio: Bool, video: Bool
+    _ name: StreamID, to recordingID: RecordingID, audio: Bool, video: Bool
   ) throws(CallRefusal) {
-    let stream = try manualStream(name, archive)
+    let stream = try manualStream(name, recordingID)
     removeTracks(of: stream)
     recording?.chosen[name] = SessionRecording.Kinds(audio: audio, video: video)
     record(stream)
   }
 
   /// Throws `not_found`, `invalid`.
-  package mutating func removeStream(_ name: StreamID, from archive: ArchiveID) throws(CallRefusal) {
-    let stream = try manualStream(name, archive)
+  package mutating func removeStream(_ name: StreamID, from recordingID: RecordingID) throws(CallRefusal) {
+    let stream = try manualStream(name, recordingID)
     recording?.chosen[name] = nil
     removeTracks(of: stream)
-    add(.archive(.endStream(archive, name)))
+    add(.recording(.endStream(recordingID, name)))
   }
 
-  private func manualStream(_ name: StreamID, _ archive: ArchiveID) throws(CallRefusal) -> CallStream {
-    guard recording?.archive == archive else { throw CallRefusal(.notFound, "This archive is not being recorded.") }
+  private func manualStream(_ name: StreamID, _ recordingID: RecordingID) throws(CallRefusal) -> CallStream {
+    guard recording?.id == recordingID else { throw CallRefusal(.notFound, "This archive is not being recorded.") }
     guard let stream = streams[name] else { throw .noStream }
     guard recording?.options.isManual == true else { throw .invalid("This archive has all streams.") }
     return stream

@@ -114,7 +114,7 @@ extension SessionState {
       return try disconnect(other, number, by: id)
     case .record(let starts):
       try require(.moderate)
-      return add(.wantsArchive(ArchiveRequest(starts: starts, number: number, connection: id)))
+      return add(.wantsRecording(RecordingRequest(starts: starts, number: number, connection: id)))
     case .leave:
       done(number, id)
       return end(id, .left)

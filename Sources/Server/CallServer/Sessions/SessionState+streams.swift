@@ -118,7 +118,7 @@ extension SessionState {
     if let connection = connections[stream.connection] {
       add(.happened(SessionEvent(what: .streamCreated(stream), connection: connection)))
     }
-    if isArchived, recording == nil, isRouted { add(.wantsArchive(ArchiveRequest(starts: true))) }
+    if isAlwaysRecorded, recording == nil, isRouted { add(.wantsRecording(RecordingRequest(starts: true))) }
     sayToAll(
       except: stream.connection,
       Self.message("stream_created") {

@@ -13,9 +13,9 @@ package struct SessionState: Sendable {
     /// Nothing more is said on it, once what was said is out.
     case close(SocketID)
     case router([RouterCommand], on: WorkerID)
-    case archive(ArchiveCommand)
+    case recording(RecordingCommand)
     /// A moderator's request, answered by `answer(_:of:)`; or, without one, a session that is always recorded has something to record.
-    case wantsArchive(ArchiveRequest)
+    case wantsRecording(RecordingRequest)
     /// For the application's server.
     case happened(SessionEvent)
   }
@@ -53,17 +53,17 @@ package struct SessionState: Sendable {
   /// nil while nobody records.
   var recording: SessionRecording?
   /// It is recorded whenever somebody publishes.
-  let isArchived: Bool
+  let isAlwaysRecorded: Bool
 
   package private(set) var effects: [Effect] = []
 
   package init(
-    _ id: SessionID, isRouted: Bool, isArchived: Bool = false, number: UInt32, workers: SessionWorkers, now: CallTime,
+    _ id: SessionID, isRouted: Bool, isAlwaysRecorded: Bool = false, number: UInt32, workers: SessionWorkers, now: CallTime,
     connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
     self.isRouted = isRouted
-    self.isArchived = isArchived
+    self.isAlwaysRecorded = isAlwaysRecorded
     self.number = number
     self.workers = workers
     self.connectionsLimit = connectionsLimit
