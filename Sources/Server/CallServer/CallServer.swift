@@ -11,12 +11,12 @@ import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.
 ///
-/// What happens in a session is `SessionState`'s affair; this is all that is not: sockets, time, the database, the workers.
+/// What happens in a session is `SessionLogic`'s affair; this is all that is not: sockets, time, the database, the workers.
 ///
 /// What is a recording in the code is an archive to OpenTok: its REST API, its clients and the database call it that.
 package actor CallServer {
   struct LiveSession {
-    var state: SessionState
+    var state: SessionLogic
     let session: CallSessions.Session
   }
 
@@ -147,7 +147,7 @@ package actor CallServer {
   /// Does something in a session that is live, and what follows from it; nil where it is not live.
   @discardableResult
   func run<Value, Failure: Error>(
-    _ id: SessionID, _ body: (inout SessionState, CallTime) throws(Failure) -> Value
+    _ id: SessionID, _ body: (inout SessionLogic, CallTime) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
     guard live[id] != nil else { return nil }
     live[id]!.state.workers.loads = loads.transports
@@ -171,7 +171,7 @@ package actor CallServer {
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
     live[session.id] = LiveSession(
-      state: SessionState(
+      state: SessionLogic(
         session.id, isRouted: session.isRouted, isAlwaysRecorded: session.isAlwaysRecorded, number: lastNumber,
         workers: sessionWorkers(),
         now: now),
@@ -190,10 +190,10 @@ package actor CallServer {
   }
 
   /// Credentials for whom the token is: a relay's quotas are theirs.
-  func iceServers(for token: ConnectionToken) -> [SessionState.ICEServer] {
+  func iceServers(for token: ConnectionToken) -> [SessionLogic.ICEServer] {
     guard let turn = configuration.turn else { return [] }
     let (name, password) = turn.credentials(for: token.holder, now: clock.now())
-    return [SessionState.ICEServer(urls: turn.uris, username: name, credential: password)]
+    return [SessionLogic.ICEServer(urls: turn.uris, username: name, credential: password)]
   }
 
   /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded.
@@ -204,7 +204,7 @@ package actor CallServer {
     await deleteRecordings(of: project)
   }
 
-  private func perform(_ effects: [SessionState.Effect], of id: SessionID) {
+  private func perform(_ effects: [SessionLogic.Effect], of id: SessionID) {
     for effect in effects {
       switch effect {
       case .send(let message, let socket): lines[socket]?.send(message)

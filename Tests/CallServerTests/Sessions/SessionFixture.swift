@@ -25,7 +25,7 @@ final class SessionFixture {
   static let session = SessionID(trusted: "1_test")
   static let fingerprint = Fingerprint("sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"))!
 
-  var state: SessionState
+  var state: SessionLogic
   var now = CallTime(monotonic: 1_000, wall: 1_700_000_000_000)
   /// Not read yet, by socket.
   private var inboxes: [SocketID: [JSON]] = [:]
@@ -47,7 +47,7 @@ final class SessionFixture {
     let media = (0..<workers).map { number in
       SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [Self.address(of: WorkerID(number))])
     }
-    state = SessionState(
+    state = SessionLogic(
       Self.session, isRouted: isRouted, isAlwaysRecorded: isAlwaysRecorded, number: 7,
       workers: SessionWorkers(media, homeLimit: homeLimit), now: now,
       connectionsLimit: connectionsLimit, random: RandomSource(seed: seed))

@@ -69,7 +69,7 @@ extension CallServer {
 
   /// Does something in a session; 404 where nobody is in it.
   func act<Value>(
-    in id: SessionID, _ body: (inout SessionState, CallTime) throws(CallRefusal) -> Value
+    in id: SessionID, _ body: (inout SessionLogic, CallTime) throws(CallRefusal) -> Value
   ) throws(CallRefusal) -> Value {
     guard let result = try run(id, body) else { throw CallRefusal(.notFound, "Nobody is in the session.") }
     return result

@@ -21,7 +21,7 @@ extension CallServer {
   ) async throws -> StoredRecording {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
     guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
-    guard live[session.id]?.state.recordingID == nil else { throw SessionState.isRecorded }
+    guard live[session.id]?.state.recordingID == nil else { throw SessionLogic.isRecorded }
     guard !recordings.usage.share(of: session.project).isFull else {
       throw CallRefusal(.limit, "The quota of recordings is used up.")
     }

@@ -3,7 +3,7 @@ import MediaRouter
 import ServerCore
 
 /// How connections come, break, come back and end.
-extension SessionState {
+extension SessionLogic {
   /// Why a connection is no longer there, for the others.
   enum End: String {
     case left, lost, forced, ended

@@ -1,7 +1,7 @@
 import JSON
 
 /// What moderators do, and servers by REST.
-extension SessionState {
+extension SessionLogic {
   /// Takes the sound of a stream away, until its publisher gives it back. Throws `not_found`.
   package mutating func mute(_ id: StreamID) throws(CallRefusal) {
     guard streams[id] != nil else { throw .noStream }

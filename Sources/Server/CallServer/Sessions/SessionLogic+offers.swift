@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// How an offer is answered: one transport for each connection, sections for what it publishes and gets.
-extension SessionState {
+extension SessionLogic {
   /// The codecs of a publisher's picture, the preferred first.
   private static let videoCodecs: [Codec] = [.vp8, .h264, .vp9, .av1]
 

@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// Which quality of a stream a subscriber gets.
-extension SessionState {
+extension SessionLogic {
   mutating func prefer(_ name: StreamID, _ preference: Preference, by id: ConnectionID) throws(CallRefusal) {
     guard let stream = streams[name], stream.isAnnounced else { throw .noStream }
     connections[id]?.preferences[name] = preference

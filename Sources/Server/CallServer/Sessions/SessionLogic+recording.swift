@@ -5,7 +5,7 @@ import Recording
 /// How a session is recorded: one recording at a time, and everyone in the session knows.
 ///
 /// To clients a recording is an archive, as in OpenTok: their messages and refusals say so.
-extension SessionState {
+extension SessionLogic {
   /// The recording that goes on; nil if the session is not recorded.
   package var recordingID: RecordingID? { recording?.id }
 

@@ -1,7 +1,7 @@
 import JSON
 
 /// What connections ask for.
-extension SessionState {
+extension SessionLogic {
   /// A message on a socket that has been greeted. What is against the protocol ends the connection.
   ///
   /// - Parameters:

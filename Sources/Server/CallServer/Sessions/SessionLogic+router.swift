@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// What the router tells.
-extension SessionState {
+extension SessionLogic {
   package mutating func handle(_ event: RouterEvent) {
     switch event {
     case .connected(let transport):

@@ -1,7 +1,7 @@
 import JSON
 
 /// What is said to connections.
-extension SessionState {
+extension SessionLogic {
   /// A message without its number.
   static func message(_ type: StaticString, _ members: (inout JSONWriter) -> Void = { _ in }) -> [UInt8] {
     var writer = JSONWriter()

@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// What is published.
-extension SessionState {
+extension SessionLogic {
   enum StreamEnd: String {
     case unpublished, left, lost, forced
     /// None of its media has come. Only its publisher is told: nobody else knows of it.

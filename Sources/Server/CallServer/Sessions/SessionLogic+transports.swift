@@ -1,7 +1,7 @@
 import MediaRouter
 
 /// The one transport of each connection.
-extension SessionState {
+extension SessionLogic {
   /// The same peer connection is the same transport, whose ICE may begin anew.
   ///
   /// Throws `gone` for a peer connection that was connected to a transport which has ended: its peer goes on with keys that nobody has.

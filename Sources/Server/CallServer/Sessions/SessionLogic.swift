@@ -5,7 +5,7 @@ import MediaRouter
 /// follows from that is in `effects` and `deadline`.
 ///
 /// Documentation/Decisions/0014-call-sessions.md is its law.
-package struct SessionState: Sendable {
+package struct SessionLogic: Sendable {
   /// What follows, in order.
   package enum Effect: Sendable {
     /// A text message.
@@ -117,10 +117,10 @@ extension RouterEvent {
   package var sessionNumber: UInt32? {
     switch self {
     case .connected(let id), .silent(let id), .recovered(let id), .ended(let id, _), .refused(let id):
-      SessionState.number(of: id.number)
-    case .trackStarted(let id), .demand(let id, _): SessionState.number(of: id.number)
-    case .layer(let id, _): SessionState.number(of: id.number)
-    case .speaker(_, let track): SessionState.number(of: track.number)
+      SessionLogic.number(of: id.number)
+    case .trackStarted(let id), .demand(let id, _): SessionLogic.number(of: id.number)
+    case .layer(let id, _): SessionLogic.number(of: id.number)
+    case .speaker(_, let track): SessionLogic.number(of: track.number)
     case .counts: nil
     }
   }
