@@ -1,7 +1,11 @@
+@testable import MediaRouter
+
+func fuzzRouter(_ bytes: UnsafeRawBufferPointer) { FuzzedForwardingUnit.run(bytes) }
+
 /// A forwarding unit with a publisher and a subscriber that are past their handshakes, and a third peer that is not.
 ///
 /// The input is a row of steps: a byte for the kind, one for how many bytes follow, and these.
-package enum FuzzedForwardingUnit {
+private enum FuzzedForwardingUnit {
   private static let identity = try! DTLSIdentity()
   private static let addresses = (1...4).map { TransportAddress(high: 0, low: 0xFFFF_C000_0200 + UInt64($0), port: 5000) }
 
@@ -96,7 +100,7 @@ package enum FuzzedForwardingUnit {
     }
   }
 
-  package static func run(_ bytes: UnsafeRawBufferPointer) {
+  static func run(_ bytes: UnsafeRawBufferPointer) {
     let world = World()
     var offset = 0
     while offset + 2 <= bytes.count {

@@ -1,9 +1,12 @@
 import Addresses
+@testable import MediaRouter
+
+func fuzzRelay(_ bytes: UnsafeRawBufferPointer) { FuzzedRelay.run(bytes) }
 
 /// A TURN server whose clients know their passwords and may say anything.
 ///
 /// The input is a row of steps: a byte for the kind, one for how many bytes follow, and these.
-package enum FuzzedRelay {
+private enum FuzzedRelay {
   private static let machine = IPAddress(ipv4: 0xC633_6401)
   private static let peers = [
     TransportAddress(IPAddress(ipv4: 0x0808_0404), port: 9), TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 9),
@@ -54,7 +57,7 @@ package enum FuzzedRelay {
     TransportAddress(IPAddress(ipv4: 0x0505_0505), port: 5_000, isStream: i == 1)
   }
 
-  package static func run(_ bytes: UnsafeRawBufferPointer) {
+  static func run(_ bytes: UnsafeRawBufferPointer) {
     let world = World()
     var offset = 0
     while offset + 2 <= bytes.count {
