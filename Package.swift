@@ -181,8 +181,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Messenger", "RoomRules", "HTTPServer", "ServerMedia", "ServerAccounts",
-        "MediaRouter", "Recording", "CCrypto"
+        "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
+        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "CCrypto"
       ],
       without: ["Corpus"]),
     program(

@@ -49,7 +49,7 @@ private struct Listening {
     case .signal(let signal): "signal \(signal.data.string)"
     case .speaker(let stream): "speaker \(stream?.name.string ?? "nobody")"
     case .muteAll(let isActive): "mute all \(isActive)"
-    case .recording(let archive): "recording \(archive?.string ?? "none")"
+    case .recording(let id): "recording \(id?.string ?? "none")"
     case .publicationChanged, .publicationEnded: "publication"
     case .closed(let error): "closed \(error.code)"
     }

@@ -13,14 +13,14 @@ final class ServerSide {
 
   private static let session = SessionID(trusted: "1_test")
   private static let fingerprint = Fingerprint("sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"))!
-  private var state: SessionState
+  private var state: SessionLogic
   private var now = CallTime(monotonic: 0, wall: 1_700_000_000_000)
   private var greeted: Set<UInt64> = []
 
   init(seed: UInt64) {
     let address = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 5_000)
     let media = SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [address])
-    state = SessionState(
+    state = SessionLogic(
       Self.session, isRouted: true, number: 7, workers: SessionWorkers([media], homeLimit: CallLimits.homeTransports), now: now,
       random: RandomSource(seed: seed))
   }
@@ -36,7 +36,7 @@ final class ServerSide {
         state.receive(message, on: id, now: now)
       }
     } catch {
-      say(socket, SessionState.closed(error))
+      say(socket, SessionLogic.closed(error))
       close(socket)
     }
     for track in Array(state.tracks.keys) { state.handle(.trackStarted(track)) }

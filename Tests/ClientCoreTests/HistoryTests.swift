@@ -131,13 +131,13 @@ import Testing
     var host = Host.signedIn()
     host.comparesMirrors = false
     Self.fill(&host, "!room:test", Limits.storedEvents + Limits.storedEvents / 10)
-    #expect(host.client.storedEvents == Limits.storedEvents + Limits.storedEvents / 10)
+    #expect(host.client.storedEvents.count == Limits.storedEvents + Limits.storedEvents / 10)
     Self.fill(&host, "!room:test", 100, from: 30_000)
     #expect(host.client.room(.test)?.state.history.events == Limits.storedEvents)
-    #expect(host.client.storedEvents == Limits.storedEvents)
+    #expect(host.client.storedEvents.count == Limits.storedEvents)
     var next = host.restarted()
     next.comparesMirrors = false
-    #expect(next.client.storedEvents == Limits.storedEvents)
+    #expect(next.client.storedEvents.count == Limits.storedEvents)
     next.command(.timeline(.openRoom(.test)))
     while next.request("/messages") == nil { next.command(.timeline(.paginateBack(.test))) }
     #expect(next.items().count == Limits.storedEvents)
@@ -165,20 +165,20 @@ import Testing
   @Test func `when all rooms have too much, the quiet ones give up theirs until there is room again`() {
     var host = Host.signedIn()
     host.comparesMirrors = false
-    host.client.storedEventsBound = 10_000
-    host.client.storedEventsLimit = 10_000
+    host.client.storedEvents.bound = 10_000
+    host.client.storedEvents.limit = 10_000
     for room in 0..<10 { Self.fill(&host, "!r\(room):test", 1_000, from: room * 1_000) }
-    #expect(host.client.storedEvents == 10_000)
+    #expect(host.client.storedEvents.count == 10_000)
     Self.fill(&host, "!r9:test", 300, from: 20_000)
     let kept = (0..<10).map { host.client.room(RoomID(trusted: ByteString("!r\($0):test")))?.state.history.events }
     #expect(kept == [200, 200] + [Int?](repeating: 1_000, count: 7) + [1_300])
-    #expect(host.client.storedEvents == 8_700)
-    #expect(host.restarted().client.storedEvents == 8_700)
+    #expect(host.client.storedEvents.count == 8_700)
+    #expect(host.restarted().client.storedEvents.count == 8_700)
     // No room has much, all together have too much: nothing is dropped, and not every sync looks for it.
-    host.client.storedEventsBound = 100
-    host.client.storedEventsLimit = 100
+    host.client.storedEvents.bound = 100
+    host.client.storedEvents.limit = 100
     for room in 0..<10 { Self.fill(&host, "!r\(room):test", 100, from: 30_000 + room * 100) }
-    #expect(host.client.storedEvents <= 10 * (Limits.storedEventsOfQuietRoom * 2 + 100))
+    #expect(host.client.storedEvents.count <= 10 * (Limits.storedEventsOfQuietRoom * 2 + 100))
     let reads = host.loads.count
     for n in 0..<20 { host.sync(Wire.join([Wire.message("x", "$x\(n)")], room: "!r1:test")) }
     #expect(host.loads.count <= reads + 2)
@@ -186,11 +186,11 @@ import Testing
 
   @Test func `a forgotten room gives its place back`() {
     var host = Host.inRoom()
-    #expect(host.client.storedEvents == 1)
+    #expect(host.client.storedEvents.count == 1)
     host.sync(#""leave":{"!room:test":{"timeline":{"events":["# + Wire.member("@me:test", "leave", "$l") + "]}}}")
     host.command(.rooms(.forget(.test)))
     host.answer("/forget", "{}")
-    #expect(host.client.storedEvents == 0)
+    #expect(host.client.storedEvents.count == 0)
   }
 
   // MARK: Positions

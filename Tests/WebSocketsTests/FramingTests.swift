@@ -32,4 +32,24 @@ import Testing
     #expect(bytes.withUnsafeBytes { framing.receive($0) }.isEmpty)
     #expect(framing.takeOutput().first == 0x88)
   }
+
+  @Test func `arbitrary bytes never trap`() {
+    var generator = SystemRandomNumberGenerator()
+    // A text and a ping, masked as a client's are.
+    let seed: [UInt8] = [0x81, 0x85, 1, 2, 3, 4] + Array("hello".utf8) + [0x89, 0x82, 1, 2, 3, 4, 5, 6]
+    for _ in 0..<1500 {
+      var bytes = seed
+      for _ in 0..<Int.random(in: 1...8, using: &generator) {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+      }
+      let framing = WebSocketFraming(.server, messageBytesLimit: 4096)
+      let piece = Int.random(in: 1...20, using: &generator)
+      for start in stride(from: 0, to: bytes.count, by: piece) {
+        for message in bytes[start..<min(start + piece, bytes.count)].withUnsafeBytes({ framing.receive($0) }) {
+          _ = message.isText ? framing.queue(text: message.bytes) : framing.queue(binary: message.bytes)
+        }
+        _ = framing.takeOutput()
+      }
+    }
+  }
 }

@@ -12,99 +12,121 @@ import MatrixModel
 /// together with its token, and shown only when the write is acknowledged; a local echo is shown at once and its request
 /// goes out once the outbox record is written. Views read the properties and follow `Effect.change`.
 public struct Client: Sendable {
+  // MARK: Session
+
   public internal(set) var sessionState = SessionState.loading
   public internal(set) var session: Session?
   public internal(set) var signIn = SignIn()
-  public internal(set) var connection = ConnectionState.idle
-  /// How far the first sync is; see `ConnectionState.firstSync`.
-  public var syncProgress: SyncProgress { syncLoop.progress }
-  /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
-  public internal(set) var roomIDs: [RoomID] = []
+  var registering: Registering?
+  var refresh = TokenRefresh()
+  /// Where the homeserver is, as the host found it; kept with a login.
+  package var homeserver: ServerURL?
+  let deviceDisplayName: ByteString
+  var extensions = KnownExtensions()
   public var ownDisplayName: ByteString? { ownProfile.displayName }
   public var ownAvatar: MediaURI? { ownProfile.avatar }
   var ownProfile = OwnProfile()
-  /// Whether others see how far one has read (`ReadingCommand.setPublicReceipts`).
-  public internal(set) var sendsPublicReceipts = true
-  /// Whether others are told that one is writing (`SendingCommand.setTypingNotices`).
-  public internal(set) var sendsTypingNotices = true
 
-  /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
-  public var showsThreadsInline = false
-  var rooms: [RoomID: Room] = [:]
-  /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
-  var keptTimelines: [RoomID] = []
-  var openRooms: [RoomID] = []
-  // People
-  /// Whether `Change.arrived` and `Change.accountData` tell of what syncs bring.
-  public var reportsArrivals = false
-  /// Whether events of calls (`m.call.…`) are told likewise, where other arrivals are not.
-  public var reportsCalls = false
-  /// Whether drafts follow the account from device to device, unencrypted in its data.
-  public var syncsDrafts = false
-  public internal(set) var ignoredUsers = IgnoredUsers()
-  var arriving = ArrivingRooms()
-  var extensions = KnownExtensions()
-  var delivery = DeliveryReceipts()
-  /// Whether syncs bring who is there (`Change.presence`), by `Input.presenceWanted`.
-  public internal(set) var observesPresence = false
-  var presences: [UserID: UserPresence] = [:]
-  var ownPresence = Presence.online
-  /// Rooms that commands for several have still to mark as read.
-  var markingRead: [CommandID: Int] = [:]
+  // MARK: Sync
 
-  // Store
-  /// Rooms whose members are in memory, the one used last at the end.
-  var keptPeople: [RoomID] = []
-  /// Events in the store, of all rooms.
-  var storedEvents = 0
-  var storedEventsBound = Limits.storedEventsInAll
-  /// With more of them, quiet rooms give up theirs: the bound, or what was left when no room could give more.
-  var storedEventsLimit = Limits.storedEventsInAll
-  var quietRooms: [RoomID] = []
-  var roomOrder = RoomOrder()
-  var directRooms = DirectRooms()
-  var outbox = Outbox()
+  public internal(set) var connection = ConnectionState.idle
+  /// How far the first sync is; see `ConnectionState.firstSync`.
+  public var syncProgress: SyncProgress { syncLoop.progress }
   var syncLoop = SyncLoop()
   var syncFilter = SyncFilter()
   var syncMode = SyncMode.v3
   var pacesSyncs = true
   var slidingChapter: SlidingChapter?
-  var registering: Registering?
-  var dirtyDrafts: [DraftPlace] = []
-  var draftTimer: TimerID?
-  var passedDrafts = PassedDrafts()
-  /// Drafts of rooms that a fresh sync is still to bring.
-  var orphanDrafts: [RoomID: [EventID?: Draft]] = [:]
-  var eventSources = EventSources()
-  var interruptedPages = InterruptedPages()
-  var expiryTimer: (timer: TimerID, at: Int64)?
-  // Room list
+
+  // MARK: Rooms
+
+  /// Invited rooms first, then the joined ones, the one with the latest message first; left rooms are not among them.
+  public internal(set) var roomIDs: [RoomID] = []
+  var rooms: [RoomID: Room] = [:]
+  var roomOrder = RoomOrder()
+  var directRooms = DirectRooms()
+  /// Rooms whose members are in memory, the one used last at the end.
+  var keptPeople: [RoomID] = []
+
+  // MARK: Room list and spaces
+
   var roomLists = RoomLists()
   var directChanges = DirectChanges()
   /// Rooms visited last, the last one first. They follow the account.
   public internal(set) var breadcrumbs = Breadcrumbs()
   /// The spaces the user is in, and what is in them.
   public internal(set) var spaces = SpaceGraph()
+
+  // MARK: Timelines
+
+  /// Whether what is said in threads stands in live timelines too, beside the thread itself. Set before rooms are opened.
+  public var showsThreadsInline = false
+  /// Rooms whose timeline is kept, the one used last at the end, and which of them are on the screen.
+  var keptTimelines: [RoomID] = []
+  var openRooms: [RoomID] = []
+  var eventSources = EventSources()
+  var interruptedPages = InterruptedPages()
+  var expiryTimer: (timer: TimerID, at: Int64)?
+  var itemIDs = ItemIDs()
+
+  // MARK: Sending
+
+  /// Whether others are told that one is writing (`SendingCommand.setTypingNotices`).
+  public internal(set) var sendsTypingNotices = true
+  /// Whether drafts follow the account from device to device, unencrypted in its data.
+  public var syncsDrafts = false
+  var drafts = Drafts()
+  var outbox = Outbox()
+
+  // MARK: Receipts
+
+  /// Whether others see how far one has read (`ReadingCommand.setPublicReceipts`).
+  public internal(set) var sendsPublicReceipts = true
+  var delivery = DeliveryReceipts()
+  /// Rooms that commands for several have still to mark as read.
+  var markingRead: [CommandID: Int] = [:]
+
+  // MARK: People
+
+  public internal(set) var ignoredUsers = IgnoredUsers()
+  /// Whether syncs bring who is there (`Change.presence`), by `Input.presenceWanted`.
+  public internal(set) var observesPresence = false
+  var presences: [UserID: UserPresence] = [:]
+  var ownPresence = Presence.online
+
+  // MARK: Notifications
+
+  var pushRuleState = PushRuleState()
+  public internal(set) var notificationWishes = NotificationWishes()
+
+  // MARK: Arrivals
+
+  /// Whether `Change.arrived` and `Change.accountData` tell of what syncs bring.
+  public var reportsArrivals = false
+  /// Whether events of calls (`m.call.…`) are told likewise, where other arrivals are not.
+  public var reportsCalls = false
+  var arriving = ArrivingRooms()
+
+  // MARK: Store
+
+  var storedEvents = StoredEvents()
   var isStoreBroken = false
+
+  // MARK: Host
+
   var hasNetwork = true
   var isPaused = false
   var isVisible = true
   var isFocused = true
-
-  // Notifications
-  var pushRuleState = PushRuleState()
-  public internal(set) var notificationWishes = NotificationWishes()
-
+  /// What the input that is being handled has led to so far.
   var effects: [Effect] = []
+  /// When it came.
   var now: Int64 = 0
   var random: RandomSource
-  var itemIDs = ItemIDs()
   var pending = Pending()
   var queries: IDTable<OngoingQuery> = [:]
-  var refresh = TokenRefresh()
-  /// Where the homeserver is, as the host found it; kept with a login.
-  package var homeserver: ServerURL?
-  let deviceDisplayName: ByteString
+
+  // MARK: Use
 
   /// - Parameters:
   ///   - randomSeed: from the host's cryptographic source; transaction IDs and jitter grow from it.

@@ -92,16 +92,16 @@ package enum CallLimits {
 
   // Recordings.
   /// OpenTok's documentation: 4 hours.
-  package static let archiveMilliseconds: Int64 = 4 * 60 * 60 * 1_000
-  package static let archiveNameCharacters = 1_000
+  package static let recordingMilliseconds: Int64 = 4 * 60 * 60 * 1_000
+  package static let recordingNameCharacters = 1_000
   /// More end it: the manifest, which is written anew with each, has to stay readable.
-  package static let filesOfArchive = 1_000
+  package static let filesOfRecording = 1_000
   /// Of the composed picture, which depends on all of them for its whole length.
-  package static let changesOfArchive = 1_000
+  package static let changesOfRecording = 1_000
   /// How long it is told of a recording that it recorded nothing.
-  package static let failedArchiveMilliseconds: Int64 = 24 * 60 * 60 * 1_000
-  package static let archivesPage: Int64 = 1_000
-  static let archivesPageDefault: Int64 = 50
+  package static let failedRecordingMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+  package static let recordingsPage: Int64 = 1_000
+  static let recordingsPageDefault: Int64 = 50
   /// Media that waits for the recording thread; what comes then is left out.
   static let recordedBytesWaiting = 64 << 20
   /// How long the address of a recorded file is good. OpenTok's documentation: 10 minutes.

@@ -11,10 +11,12 @@ import Telemetry
 
 /// The live sessions, the sockets of those who are in them, and the workers that their media goes through.
 ///
-/// What happens in a session is `SessionState`'s affair; this is all that is not: sockets, time, the database, the workers.
+/// What happens in a session is `SessionLogic`'s affair; this is all that is not: sockets, time, the database, the workers.
+///
+/// What is a recording in the code is an archive to OpenTok: its REST API, its clients and the database call it that.
 package actor CallServer {
   struct LiveSession {
-    var state: SessionState
+    var state: SessionLogic
     let session: CallSessions.Session
   }
 
@@ -52,9 +54,9 @@ package actor CallServer {
   private var lastSocket: UInt64 = 0
   private var eventTask: Task<Void, Never>?
   private var changeTask: Task<Void, Never>?
-  private var archiveTask: Task<Void, Never>?
+  private var recordingTask: Task<Void, Never>?
   /// Composed files that are being made, or wait for it.
-  var compositions: [ArchiveID: Task<Void, Never>] = [:]
+  var compositions: [RecordingID: Task<Void, Never>] = [:]
   private var housekeeping: Task<Void, Never>?
   private var alarm: (deadline: Int64, task: Task<Void, Never>)?
   private var isStopping = false
@@ -82,7 +84,7 @@ package actor CallServer {
     self.recordings = recordings
     workers = try MediaWorkers(
       configuration.workers, address: configuration.address, takesStreams: configuration.takesStreams,
-      onTapped: { recordings.recorder.submit($0) },
+      onTapped: { recordings.thread.submit($0) },
       onEvents: { [eventInput] events in eventInput.yield(events) })
     late.workers.withLock { [workers] in $0 = workers }
   }
@@ -90,7 +92,7 @@ package actor CallServer {
   /// Brings what a killed server recorded to an end, and starts the workers. Throws `MediaWorkerError`, and what reading the recordings throws.
   package func start() async throws {
     try await recordings.start()
-    archiveTask = Task { [weak self, recordings] in
+    recordingTask = Task { [weak self, recordings] in
       for await summary in recordings.summaries { await self?.finish(summary) }
     }
     try workers.start()
@@ -122,7 +124,7 @@ package actor CallServer {
     await workers.stop()
     await eventTask?.value
     await recordings.shutdown()
-    await archiveTask?.value
+    await recordingTask?.value
     await recordings.composer.shutdown()
     for task in compositions.values { await task.value }
     await recordings.close()
@@ -145,7 +147,7 @@ package actor CallServer {
   /// Does something in a session that is live, and what follows from it; nil where it is not live.
   @discardableResult
   func run<Value, Failure: Error>(
-    _ id: SessionID, _ body: (inout SessionState, CallTime) throws(Failure) -> Value
+    _ id: SessionID, _ body: (inout SessionLogic, CallTime) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
     guard live[id] != nil else { return nil }
     live[id]!.state.workers.loads = loads.transports
@@ -169,8 +171,9 @@ package actor CallServer {
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
     live[session.id] = LiveSession(
-      state: SessionState(
-        session.id, isRouted: session.isRouted, isArchived: session.isArchived, number: lastNumber, workers: sessionWorkers(),
+      state: SessionLogic(
+        session.id, isRouted: session.isRouted, isAlwaysRecorded: session.isAlwaysRecorded, number: lastNumber,
+        workers: sessionWorkers(),
         now: now),
       session: session)
   }
@@ -187,10 +190,10 @@ package actor CallServer {
   }
 
   /// Credentials for whom the token is: a relay's quotas are theirs.
-  func iceServers(for token: ConnectionToken) -> [SessionState.ICEServer] {
+  func iceServers(for token: ConnectionToken) -> [SessionLogic.ICEServer] {
     guard let turn = configuration.turn else { return [] }
     let (name, password) = turn.credentials(for: token.holder, now: clock.now())
-    return [SessionState.ICEServer(urls: turn.uris, username: name, credential: password)]
+    return [SessionLogic.ICEServer(urls: turn.uris, username: name, credential: password)]
   }
 
   /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded.
@@ -198,10 +201,10 @@ package actor CallServer {
     for id in live.filter({ $0.value.session.project == project }).map(\.key) {
       run(id) { state, _ in state.endAll(CallRefusal(.ended, "The session is over.")) }
     }
-    await deleteArchives(of: project)
+    await deleteRecordings(of: project)
   }
 
-  private func perform(_ effects: [SessionState.Effect], of id: SessionID) {
+  private func perform(_ effects: [SessionLogic.Effect], of id: SessionID) {
     for effect in effects {
       switch effect {
       case .send(let message, let socket): lines[socket]?.send(message)
@@ -211,8 +214,8 @@ package actor CallServer {
       case .router(let commands, let worker):
         loads.note(commands, on: worker)
         workers[worker].submit(commands)
-      case .archive(let command): recordings.recorder.submit(command)
-      case .wantsArchive(let request): take(request, in: id)
+      case .recording(let command): recordings.thread.submit(command)
+      case .wantsRecording(let request): take(request, in: id)
       case .happened(let event): tell(event, of: id)
       }
     }

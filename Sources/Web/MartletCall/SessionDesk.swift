@@ -97,8 +97,8 @@ final class SessionDesk {
     case .publication(let source): publicationChanged(source, session)
     case .speaker:
       port?.tell("speaker") { if let stream = session.speaker { $0.member("stream", stream) } }
-    case .recording(let archive):
-      port?.tell("recording") { if let archive { $0.member("archive", archive) } }
+    case .recording(let id):
+      port?.tell("recording") { if let id { $0.member("archive", id) } }
     case .muting: port?.tell("muteAll") { $0.member("active", session.isMuteOfAllActive) }
     case .signal(let signal):
       port?.tell("signal") {

@@ -31,7 +31,7 @@ import Testing
     #expect(try fixture.refusal(clients[1], "publish", #""stream":{}"#) == "limit")
     #expect(throws: CallRefusal.self) { try fixture.connect() }
     #expect(try fixture.refusal(moderator, "record", #""action":"start""#) == "limit")
-    #expect(fixture.archiveRequests.isEmpty)
+    #expect(fixture.recordingRequests.isEmpty)
     #expect(try fixture.refusal(clients[1], "prefer", #""stream":"\#(stream)","video":false"#) == nil)
     fixture.pass(1_000 / CallLimits.broadcastRate.perSecond)
     #expect(try fixture.refusal(clients[0], "update", #""stream":"\#(stream)","name":"y""#) == nil)

@@ -368,7 +368,7 @@ import Testing
     var preference = Preference()
     (preference.width, preference.height) = (width, height)
     let stream = try StreamDescription(try JSON.parse(Array(#"{"width":1280,"height":720}"#.utf8)))
-    #expect(SessionState.limit(preference, stream, layers: 3).spatial == layer)
+    #expect(SessionLogic.limit(preference, stream, layers: 3).spatial == layer)
   }
 
   @Test func `a path that carries no picture, and a speaker, are told`() throws {

@@ -33,7 +33,7 @@ import Testing
       #expect(code == "forbidden", "\(role) \(action)")
       // Nothing came of it.
       #expect(fixture.state.streams.count == before && fixture.state.has(victim.id) && !fixture.state.isMuted)
-      #expect(fixture.state.archive == nil)
+      #expect(fixture.state.recordingID == nil)
       #expect(fixture.state.streams[stream]?.isMuted == false)
     }
   }

@@ -25,30 +25,30 @@ final class SessionFixture {
   static let session = SessionID(trusted: "1_test")
   static let fingerprint = Fingerprint("sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"))!
 
-  var state: SessionState
+  var state: SessionLogic
   var now = CallTime(monotonic: 1_000, wall: 1_700_000_000_000)
   /// Not read yet, by socket.
   private var inboxes: [SocketID: [JSON]] = [:]
   private var closed: Set<SocketID> = []
   private var commands: [(worker: WorkerID, command: RouterCommand)] = []
   /// Not taken yet.
-  var archiveCommands: [ArchiveCommand] = []
-  var archiveRequests: [ArchiveRequest] = []
+  var recordingCommands: [RecordingCommand] = []
+  var recordingRequests: [RecordingRequest] = []
   var happened: [SessionEvent] = []
-  var archiveOptions = ArchiveOptions()
+  var recordingOptions = RecordingOptions()
   private var numbers = RandomSource(seed: 99)
   private var lastSocket: UInt64 = 0
 
   /// - Parameter homeLimit: transports that fill the home worker, which is the first.
   init(
-    isRouted: Bool = true, isArchived: Bool = false, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections,
+    isRouted: Bool = true, isAlwaysRecorded: Bool = false, seed: UInt64 = 1, connectionsLimit: Int = CallLimits.connections,
     workers: Int = 1, homeLimit: Int = CallLimits.homeTransports
   ) {
     let media = (0..<workers).map { number in
       SessionWorkers.Media(fingerprint: Self.fingerprint, candidates: [Self.address(of: WorkerID(number))])
     }
-    state = SessionState(
-      Self.session, isRouted: isRouted, isArchived: isArchived, number: 7,
+    state = SessionLogic(
+      Self.session, isRouted: isRouted, isAlwaysRecorded: isAlwaysRecorded, number: 7,
       workers: SessionWorkers(media, homeLimit: homeLimit), now: now,
       connectionsLimit: connectionsLimit, random: RandomSource(seed: seed))
   }
@@ -181,23 +181,23 @@ final class SessionFixture {
   }
 
   /// As the server does, which keeps a row first.
-  private func carryOut(_ request: ArchiveRequest) {
-    let result = Result { () throws(CallRefusal) -> ArchiveID in
+  private func carryOut(_ request: RecordingRequest) {
+    let result = Result { () throws(CallRefusal) -> RecordingID in
       guard request.starts else {
-        guard let archive = state.archive else { throw .invalid("It is not recorded.") }
-        state.stopRecording(archive)
-        return archive
+        guard let recording = state.recordingID else { throw .invalid("It is not recorded.") }
+        state.stopRecording(recording)
+        return recording
       }
-      let archive = ArchiveID(trusted: CallName.random(using: &numbers))
-      try state.startRecording(archive, archiveOptions, now: now)
-      return archive
+      let recording = RecordingID(trusted: CallName.random(using: &numbers))
+      try state.startRecording(recording, recordingOptions, now: now)
+      return recording
     }
     state.answer(request, result)
     collect()
   }
 
   func collect() {
-    var requests: [ArchiveRequest] = []
+    var requests: [RecordingRequest] = []
     for effect in state.takeEffects() {
       switch effect {
       case .send(let bytes, let socket):
@@ -205,12 +205,12 @@ final class SessionFixture {
         inboxes[socket, default: []].append(try! JSON.parse(bytes))
       case .close(let socket): closed.insert(socket)
       case .router(let new, let worker): commands += new.map { (worker, $0) }
-      case .archive(let command): archiveCommands.append(command)
-      case .wantsArchive(let request): requests.append(request)
+      case .recording(let command): recordingCommands.append(command)
+      case .wantsRecording(let request): requests.append(request)
       case .happened(let event): happened.append(event)
       }
     }
-    archiveRequests += requests
+    recordingRequests += requests
     for request in requests { carryOut(request) }
   }
 }

@@ -11,26 +11,26 @@ import Testing
 
   private func tracks(_ fixture: SessionFixture) -> Set<TrackID> { Set(fixture.state.recording!.recorders.keys) }
 
-  private func added(_ commands: [ArchiveCommand]) -> [(StreamID, Codec)] {
+  private func added(_ commands: [RecordingCommand]) -> [(StreamID, Codec)] {
     commands.compactMap { if case .add(_, let stream, _, let codec) = $0 { (stream.id, codec) } else { nil } }
   }
 
   @Test func `everybody is told of a recording, and whoever comes later too`() throws {
     let fixture = SessionFixture()
     let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
-    fixture.archiveOptions.name = "the talk"
+    fixture.recordingOptions.name = "the talk"
     let answer = try fixture.ask(moderator, "record", Self.start)
-    let archive = try #require(ArchiveID(answer["archive"]))
+    let recording = try #require(RecordingID(answer["archive"]))
     #expect(answer["type"]?.string == "done")
     for client in [moderator, other] {
       let told = try #require(fixture.told(client).last { $0["type"]?.string == "recording_started" })
-      #expect(ArchiveID(told["archive"]) == archive && told["name"]?.string == "the talk")
+      #expect(RecordingID(told["archive"]) == recording && told["name"]?.string == "the talk")
     }
-    #expect(ArchiveID(try fixture.greeting()["recording"]) == archive)
+    #expect(RecordingID(try fixture.greeting()["recording"]) == recording)
     try fixture.ask(moderator, "record", Self.stop)
     for client in [moderator, other] {
       #expect(
-        fixture.told(client).contains { $0["type"]?.string == "recording_stopped" && ArchiveID($0["archive"]) == archive })
+        fixture.told(client).contains { $0["type"]?.string == "recording_stopped" && RecordingID($0["archive"]) == recording })
     }
     #expect(try fixture.greeting()["recording"] == nil)
     #expect(try fixture.refusal(moderator, "record", Self.stop) == "invalid")
@@ -47,28 +47,28 @@ import Testing
     let second = try fixture.publish(bob, video: false)
     model.take(fixture.takeCommands())
     #expect(Set(model.recorded.values) == tracks(fixture) && model.recorded.count == 3)
-    let added = added(fixture.archiveCommands)
+    let added = added(fixture.recordingCommands)
     #expect(added.filter { $0.0 == first }.map(\.1) == [.opus, .vp8] && added.filter { $0.0 == second }.map(\.1) == [.opus])
     // The recorder knows a name before the router does.
-    guard case .add(_, let described, let name, _)? = fixture.archiveCommands.dropFirst().first else {
+    guard case .add(_, let described, let name, _)? = fixture.recordingCommands.dropFirst().first else {
       Issue.record("nothing was added")
       return
     }
     #expect(described.connectionData == "Alice" && model.recorded[name] != nil)
     try fixture.ask(alice, "unpublish", #""stream":"\#(first)""#)
-    #expect(fixture.archiveCommands.contains { if case .endStream(_, first) = $0 { true } else { false } })
+    #expect(fixture.recordingCommands.contains { if case .endStream(_, first) = $0 { true } else { false } })
     try fixture.ask(moderator, "record", Self.stop)
     model.take(fixture.takeCommands())
     #expect(model.recorded.isEmpty)
-    #expect(fixture.archiveCommands.last.map { if case .finish = $0 { true } else { false } } == true)
-    fixture.archiveCommands = []
+    #expect(fixture.recordingCommands.last.map { if case .finish = $0 { true } else { false } } == true)
+    fixture.recordingCommands = []
     _ = try fixture.publish(alice)
     model.take(fixture.takeCommands())
-    #expect(model.recorded.isEmpty && fixture.archiveCommands.isEmpty)
+    #expect(model.recorded.isEmpty && fixture.recordingCommands.isEmpty)
   }
 
-  private func changes(_ fixture: SessionFixture) -> [ArchiveChange] {
-    fixture.archiveCommands.compactMap { if case .change(_, let change) = $0 { change } else { nil } }
+  private func changes(_ fixture: SessionFixture) -> [RecordingChange] {
+    fixture.recordingCommands.compactMap { if case .change(_, let change) = $0 { change } else { nil } }
   }
 
   @Test func `the recorder is told of layouts and classes: those there are, and those that change`() throws {
@@ -77,21 +77,21 @@ import Testing
     let (first, second) = (try fixture.publish(alice), try fixture.publish(moderator))
     try fixture.state.setLayoutClasses([(first, ["focus"])])
     fixture.collect()
-    #expect(fixture.archiveCommands.isEmpty)
+    #expect(fixture.recordingCommands.isEmpty)
     try fixture.ask(moderator, "record", Self.start)
-    let archive = try #require(fixture.state.archive)
-    var layout = ArchiveLayout()
+    let recording = try #require(fixture.state.recordingID)
+    var layout = RecordingLayout()
     layout.kind = .pip
-    try fixture.state.setLayout(layout, of: archive)
+    try fixture.state.setLayout(layout, of: recording)
     try fixture.state.setLayoutClasses([(first, []), (second, ["full"])])
     // Nothing is new about these.
     try fixture.state.setLayoutClasses([(first, []), (second, ["full"])])
     fixture.collect()
     #expect(
       changes(fixture) == [.classes(first, ["focus"]), .layout(layout), .classes(first, []), .classes(second, ["full"])])
-    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: ArchiveID(trusted: "another")) }
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: RecordingID(trusted: "another")) }
     try fixture.ask(moderator, "record", Self.stop)
-    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: archive) }
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(layout, of: recording) }
   }
 
   @Test func `a recording takes so many changes of its picture`() throws {
@@ -99,11 +99,11 @@ import Testing
     let moderator = try fixture.connect(.moderator)
     let stream = try fixture.publish(moderator)
     try fixture.ask(moderator, "record", Self.start)
-    let archive = try #require(fixture.state.archive)
-    for _ in 0..<CallLimits.changesOfArchive { try fixture.state.setLayout(ArchiveLayout(), of: archive) }
+    let recording = try #require(fixture.state.recordingID)
+    for _ in 0..<CallLimits.changesOfRecording { try fixture.state.setLayout(RecordingLayout(), of: recording) }
     fixture.collect()
-    #expect(changes(fixture).count == CallLimits.changesOfArchive)
-    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(ArchiveLayout(), of: archive) }
+    #expect(changes(fixture).count == CallLimits.changesOfRecording)
+    #expect(throws: CallRefusal.self) { try fixture.state.setLayout(RecordingLayout(), of: recording) }
     #expect(throws: CallRefusal.self) { try fixture.state.setLayoutClasses([(stream, ["focus"])]) }
     #expect(fixture.state.streams[stream]?.layoutClasses == [])
   }
@@ -117,40 +117,40 @@ import Testing
       var model = RouterModel()
       model.take(fixture.takeCommands())
       if isTime {
-        fixture.pass(CallLimits.archiveMilliseconds - 1)
-        #expect(fixture.state.archive != nil)
+        fixture.pass(CallLimits.recordingMilliseconds - 1)
+        #expect(fixture.state.recordingID != nil)
         #expect(fixture.state.deadline == fixture.now.monotonic + 1)
         fixture.pass(1)
       } else {
         fixture.lose(moderator)
         fixture.pass(CallLimits.resumeMilliseconds - 1)
-        #expect(fixture.state.archive != nil)
+        #expect(fixture.state.recordingID != nil)
         fixture.pass(1)
         #expect(fixture.state.isEmpty)
       }
       model.take(fixture.takeCommands())
-      #expect(fixture.state.archive == nil && model.recorded.isEmpty)
-      #expect(fixture.archiveCommands.count { if case .finish = $0 { true } else { false } } == 1)
+      #expect(fixture.state.recordingID == nil && model.recorded.isEmpty)
+      #expect(fixture.recordingCommands.count { if case .finish = $0 { true } else { false } } == 1)
     }
   }
 
   @Test func `a session that is always recorded begins with its first stream`() throws {
-    let fixture = SessionFixture(isArchived: true)
+    let fixture = SessionFixture(isAlwaysRecorded: true)
     let alice = try fixture.connect()
-    #expect(fixture.archiveRequests.isEmpty)
+    #expect(fixture.recordingRequests.isEmpty)
     _ = try fixture.publish(alice)
-    #expect(fixture.archiveRequests.count == 1 && tracks(fixture).count == 2)
+    #expect(fixture.recordingRequests.count == 1 && tracks(fixture).count == 2)
     let bob = try fixture.connect()
     _ = try fixture.publish(bob)
-    #expect(fixture.archiveRequests.count == 1 && tracks(fixture).count == 4)
+    #expect(fixture.recordingRequests.count == 1 && tracks(fixture).count == 4)
   }
 
   @Test func `relayed sessions and those nobody is in are not recorded`() throws {
-    let options = ArchiveOptions()
+    let options = RecordingOptions()
     let relayed = SessionFixture(isRouted: false)
     _ = try relayed.connect()
     let empty = SessionFixture()
-    let id = ArchiveID(trusted: "a")
+    let id = RecordingID(trusted: "a")
     #expect(throws: CallRefusal.self) { try relayed.state.startRecording(id, options, now: relayed.now) }
     #expect(throws: CallRefusal.self) { try empty.state.startRecording(id, options, now: empty.now) }
     #expect(empty.state.isEmpty)
@@ -161,18 +161,18 @@ import Testing
   ) throws {
     let fixture = SessionFixture()
     let moderator = try fixture.connect(.moderator)
-    (fixture.archiveOptions.hasAudio, fixture.archiveOptions.hasVideo) = (audio, video)
+    (fixture.recordingOptions.hasAudio, fixture.recordingOptions.hasVideo) = (audio, video)
     try fixture.ask(moderator, "record", Self.start)
     _ = try fixture.publish(moderator)
-    #expect(added(fixture.archiveCommands).map(\.1) == [audio ? .opus : .vp8])
+    #expect(added(fixture.recordingCommands).map(\.1) == [audio ? .opus : .vp8])
   }
 
   @Test func `in manual mode streams are recorded one by one`() throws {
     let fixture = SessionFixture()
     let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
-    fixture.archiveOptions.isManual = true
+    fixture.recordingOptions.isManual = true
     let (first, second) = (try fixture.publish(moderator), try fixture.publish(other))
-    let archive = try #require(ArchiveID(try fixture.ask(moderator, "record", Self.start)["archive"]))
+    let recording = try #require(RecordingID(try fixture.ask(moderator, "record", Self.start)["archive"]))
     var model = RouterModel()
     func recorded() -> Int {
       fixture.collect()
@@ -180,18 +180,18 @@ import Testing
       return model.recorded.count
     }
     #expect(recorded() == 0)
-    try fixture.state.addStream(first, to: archive, audio: true, video: true)
+    try fixture.state.addStream(first, to: recording, audio: true, video: true)
     #expect(recorded() == 2)
-    try fixture.state.addStream(first, to: archive, audio: true, video: false)
+    try fixture.state.addStream(first, to: recording, audio: true, video: false)
     #expect(recorded() == 1)
-    try fixture.state.addStream(second, to: archive, audio: false, video: true)
+    try fixture.state.addStream(second, to: recording, audio: false, video: true)
     #expect(recorded() == 2)
-    try fixture.state.removeStream(first, from: archive)
+    try fixture.state.removeStream(first, from: recording)
     #expect(recorded() == 1)
     let nobody = StreamID(trusted: "00000000-0000-4000-8000-000000000000")
-    #expect(throws: CallRefusal.self) { try fixture.state.addStream(nobody, to: archive, audio: true, video: true) }
+    #expect(throws: CallRefusal.self) { try fixture.state.addStream(nobody, to: recording, audio: true, video: true) }
     #expect(throws: CallRefusal(.notFound, "This archive is not being recorded.")) {
-      try fixture.state.removeStream(second, from: ArchiveID(trusted: "another"))
+      try fixture.state.removeStream(second, from: RecordingID(trusted: "another"))
     }
   }
 
@@ -220,15 +220,15 @@ import Testing
       }
       model.take(fixture.takeCommands())
       #expect(Set(model.recorded.keys) == Set(fixture.state.recording?.recorders.values.map(\.subscription) ?? []))
-      for command in fixture.archiveCommands {
+      for command in fixture.recordingCommands {
         switch command {
         case .begin: begun += 1
         case .finish: finished += 1
         default: break
         }
       }
-      fixture.archiveCommands = []
-      #expect(begun - finished == (fixture.state.archive == nil ? 0 : 1))
+      fixture.recordingCommands = []
+      #expect(begun - finished == (fixture.state.recordingID == nil ? 0 : 1))
     }
     #expect(begun > 5)
   }

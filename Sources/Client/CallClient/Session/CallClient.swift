@@ -43,7 +43,7 @@ public final class CallClient: Sendable {
   /// Ends the call here; what is under way is given up. Returns when cameras, sockets and peer connections are closed.
   public func leave() async { await host.leave() }
 
-  public var state: SessionState { get async { await host.session.state } }
+  public var state: CallState { get async { await host.session.state } }
   /// One's own; nil before `connect`.
   public var connection: CallConnection? { get async { await host.session.connection } }
   /// Those of others.

@@ -18,7 +18,7 @@ extension CallEvent {
     case .publication(let source):
       self = session.publication(source).map { .publicationChanged($0) } ?? .publicationEnded(source)
     case .speaker: self = .speaker(session.speaker.flatMap { session.stream($0) })
-    case .recording(let archive): self = .recording(archive)
+    case .recording(let id): self = .recording(id)
     case .muting: self = .muteAll(session.isMuteOfAllActive)
     case .signal(let signal): self = .signal(signal)
     case .closed(let end): self = .closed(CallError(end, of: session))

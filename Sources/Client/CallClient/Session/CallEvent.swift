@@ -28,7 +28,7 @@ public enum CallEvent: Sendable {
   case speaker(CallStream?)
   /// Whether streams that begin do so muted.
   case muteAll(Bool)
-  /// The archive that is recorded from now on; nil when that has ended.
+  /// The ID of the recording that goes on from now on; nil when it has ended.
   case recording(ByteString?)
   /// The last one: the call is over.
   case closed(CallError)

@@ -28,7 +28,7 @@ public struct CallEvents: Sendable {
   private var own: CallConnection?
   private var connections: [CallConnection] = []
   private var streams: [CallStream] = []
-  private var state = SessionState.idle
+  private var state = CallState.idle
   private var recording: ByteString?
 
   public init() {}

@@ -115,8 +115,8 @@ extension CallSession {
     effects.append(.change(.stream(id)))
   }
 
-  private mutating func recordingChanged(_ archive: ByteString?) {
-    recording = archive
+  private mutating func recordingChanged(_ id: ByteString?) {
+    recording = id
     effects.append(.change(.recording))
   }
 

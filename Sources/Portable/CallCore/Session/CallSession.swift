@@ -10,7 +10,7 @@ import MatrixModel
 /// A broken socket is opened anew and goes on where the last one ended: nothing is lost or done twice. Where the server does not know
 /// the connection any more, a new one publishes and subscribes again.
 public struct CallSession: Sendable {
-  public internal(set) var state = SessionState.idle
+  public internal(set) var state = CallState.idle
   /// One's own; nil until the server has greeted.
   public internal(set) var connection: CallConnection?
   /// Those of others.
@@ -19,7 +19,7 @@ public struct CallSession: Sendable {
   public internal(set) var publications: [Publication] = []
   /// The stream of who speaks.
   public internal(set) var speaker: ByteString?
-  /// The archive that is being recorded.
+  /// The ID of the recording that goes on, which the server calls an archive.
   public internal(set) var recording: ByteString?
   public internal(set) var isMuteOfAllActive = false
   /// Whether media goes straight to the other connections.

@@ -57,7 +57,7 @@ public struct CallRefusal: Sendable, Equatable {
   }
 }
 
-public enum SessionState: Sendable, Equatable {
+public enum CallState: Sendable, Equatable {
   case idle
   case connecting
   case connected

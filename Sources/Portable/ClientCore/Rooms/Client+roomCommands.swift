@@ -104,7 +104,7 @@ extension Client {
 
   private mutating func forgetRoom(_ id: RoomID) {
     guard let room = rooms.removeValue(forKey: id) else { return }
-    storedEvents -= room.state.history.events
+    storedEvents.count -= room.state.history.events
     keptTimelines.removeAll { $0 == id }
     keptPeople.removeAll { $0 == id }
     openRooms.removeAll { $0 == id }

@@ -38,16 +38,16 @@ extension Client {
   mutating func passOn(_ place: DraftPlace) {
     guard syncsDrafts, let mark = rooms[place.room]?.draftMark(place.thread) else { return }
     rooms[place.room]?.draftMarks[mark].time = now
-    if !passedDrafts.waiting.contains(place) { passedDrafts.waiting.append(place) }
-    if passedDrafts.timer == nil { passedDrafts.timer = startTimer(Limits.draftSyncMilliseconds, .draftSync) }
+    if !drafts.passed.waiting.contains(place) { drafts.passed.waiting.append(place) }
+    if drafts.passed.timer == nil { drafts.passed.timer = startTimer(Limits.draftSyncMilliseconds, .draftSync) }
   }
 
   mutating func sendDrafts() {
-    passedDrafts.timer = nil
+    drafts.passed.timer = nil
     // Without a network they wait for the next change.
     guard isOnline, sessionState == .signedIn, let user = session?.userID else { return }
-    let places = passedDrafts.waiting
-    passedDrafts.waiting = []
+    let places = drafts.passed.waiting
+    drafts.passed.waiting = []
     for place in places {
       guard let mark = rooms[place.room]?.draftMark(place.thread), let room = rooms[place.room], room.membership == .join else {
         continue

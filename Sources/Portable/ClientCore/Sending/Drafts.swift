@@ -61,6 +61,16 @@ extension Room {
   }
 }
 
+/// What is still to be done about drafts.
+struct Drafts: Sendable {
+  /// The store does not have them yet; it gets them when `timer` fires.
+  var unstored: [DraftPlace] = []
+  var timer: TimerID?
+  var passed = PassedDrafts()
+  /// Of rooms that a fresh sync is still to bring.
+  var orphans: [RoomID: [EventID?: Draft]] = [:]
+}
+
 extension Client {
   mutating func setDraft(_ draft: Draft, in id: RoomID, thread: EventID?, _ command: CommandID) {
     guard draft.text.count <= ContentLimits.contentBytes else {
@@ -80,26 +90,26 @@ extension Client {
   mutating func put(_ draft: Draft, at place: DraftPlace) {
     rooms[place.room]?.drafts[place.thread] = draft.isEmpty ? nil : draft
     notify(.room(place.room, .draft))
-    if !dirtyDrafts.contains(place) { dirtyDrafts.append(place) }
-    if draftTimer == nil { draftTimer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
+    if !drafts.unstored.contains(place) { drafts.unstored.append(place) }
+    if drafts.timer == nil { drafts.timer = startTimer(Limits.draftDelayMilliseconds, .drafts) }
   }
 
   mutating func writeDrafts() {
-    var timer = draftTimer
+    var timer = drafts.timer
     cancelTimer(&timer)
-    draftTimer = nil
-    let operations: [StoreOperation] = dirtyDrafts.compactMap { place in
+    drafts.timer = nil
+    let operations: [StoreOperation] = drafts.unstored.compactMap { place in
       guard let room = rooms[place.room] else { return nil }
       guard let draft = room.drafts[place.thread] else { return .delete(key: StoreKey.draft(place)) }
       return .put(key: StoreKey.draft(place), value: DraftRecord(place: place, draft: draft).record)
     }
-    dirtyDrafts = []
+    drafts.unstored = []
     if !operations.isEmpty { write(operations) }
   }
 
   /// The draft has become a message, in one batch with it.
   mutating func clearDraft(_ place: DraftPlace, _ operations: inout [StoreOperation]) {
-    dirtyDrafts.removeAll { $0 == place }
+    drafts.unstored.removeAll { $0 == place }
     stopTyping(place.room)
     guard rooms[place.room]?.drafts[place.thread] != nil else { return }
     rooms[place.room]?.drafts[place.thread] = nil

@@ -76,8 +76,8 @@ extension Client {
     for (_, purpose) in syncLoop.deferredAnswers { finish(purpose.commandID, .failed(error)) }
     syncLoop.stop()
     syncFilter.request = nil
-    draftTimer = nil
-    passedDrafts.timer = nil
+    drafts.timer = nil
+    drafts.passed.timer = nil
     expiryTimer = nil
     interruptedPages.timer = nil
     endDirectChanges()
@@ -105,9 +105,9 @@ extension Client {
     outbox = Outbox()
     syncFilter = SyncFilter()
     eventSources = EventSources()
-    dirtyDrafts = []
-    passedDrafts = PassedDrafts()
-    orphanDrafts = [:]
+    drafts.unstored = []
+    drafts.passed = PassedDrafts()
+    drafts.orphans = [:]
     ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()
     forgetSynced()
@@ -117,9 +117,9 @@ extension Client {
   mutating func forgetSynced() {
     rooms = [:]
     keptPeople = []
-    storedEvents = 0
-    storedEventsLimit = storedEventsBound
-    quietRooms = []
+    storedEvents.count = 0
+    storedEvents.limit = storedEvents.bound
+    storedEvents.quietRooms = []
     directRooms = DirectRooms()
     pushRuleState = PushRuleState()
     notificationWishes = NotificationWishes()

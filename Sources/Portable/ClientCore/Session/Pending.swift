@@ -221,7 +221,7 @@ extension Client {
     case .typingFuse(let room): typingFuseBurned(room)
     case .receipt(let room): receiptTimerFired(room)
     case .drafts:
-      draftTimer = nil
+      drafts.timer = nil
       writeDrafts()
     case .draftSync: sendDrafts()
     case .liveLocations: liveLocationsExpired()

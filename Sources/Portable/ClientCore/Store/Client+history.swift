@@ -17,7 +17,7 @@ extension Client {
     new.position = position
     rooms[id]?.state.history.lastBlock = max(room.state.history.lastBlock, position.block)
     rooms[id]?.state.history.events += events.count
-    storedEvents += events.count
+    storedEvents.count += events.count
     guard let state = rooms[id]?.state else { return new }
     let record = Segment.record(isLimited: isLimited, token: end) { writer in for json in events { writer.write(json) } }
     if state.countsUnread { recountUnread(id) }
@@ -32,8 +32,8 @@ extension Client {
     for room in sync.rooms where room.state.history.events > Limits.storedEvents + Limits.storedEvents / 10 {
       dropSegments(of: room.id, keepingEvents: Limits.storedEvents)
     }
-    if quietRooms.isEmpty, storedEvents > storedEventsLimit { chooseQuietRooms() }
-    if let quietest = quietRooms.popLast() {
+    if storedEvents.quietRooms.isEmpty, storedEvents.count > storedEvents.limit { chooseQuietRooms() }
+    if let quietest = storedEvents.quietRooms.popLast() {
       dropSegments(of: quietest, keepingEvents: Limits.storedEventsOfQuietRoom)
     }
   }
@@ -41,18 +41,18 @@ extension Client {
   /// The rooms that give up their history, the one without news for the longest time last, until a tenth of all is free.
   /// They are dropped one a sync; once none is left that could, the next are looked for a little later.
   private mutating func chooseQuietRooms() {
-    storedEventsLimit = storedEvents + storedEventsBound / 100
+    storedEvents.limit = storedEvents.count + storedEvents.bound / 100
     var candidates: [(id: RoomID, activity: Int64, events: Int)] = []
     for (id, room) in rooms where room.state.history.events > Limits.storedEventsOfQuietRoom * 2 {
       candidates.append((id, room.state.lastActivity, room.state.history.events))
     }
-    var left = storedEvents - storedEventsBound / 10 * 9
-    quietRooms = []
+    var left = storedEvents.count - storedEvents.bound / 10 * 9
+    storedEvents.quietRooms = []
     for candidate in candidates.ordered(by: { $0.activity < $1.activity }) where left > 0 {
-      quietRooms.append(candidate.id)
+      storedEvents.quietRooms.append(candidate.id)
       left -= candidate.events - Limits.storedEventsOfQuietRoom
     }
-    quietRooms.reverse()
+    storedEvents.quietRooms.reverse()
   }
 
   private mutating func dropSegments(of id: RoomID, keepingEvents count: Int) {
@@ -85,8 +85,8 @@ extension Client {
     }
     rooms[id]?.firstSegment = cut.first
     rooms[id]?.state.history.events = max(0, history.events - cut.events)
-    storedEvents -= history.events - (rooms[id]?.state.history.events ?? 0)
-    storedEventsLimit = max(storedEventsBound, min(storedEventsLimit, storedEvents))
+    storedEvents.count -= history.events - (rooms[id]?.state.history.events ?? 0)
+    storedEvents.limit = max(storedEvents.bound, min(storedEvents.limit, storedEvents.count))
     var operations: [StoreOperation] = records.prefix(cut.count).map { .delete(key: $0.key) }
     if let state = rooms[id]?.state { operations.append(.put(key: StoreKey.room(id), value: state.record(of: id))) }
     write(operations)

@@ -49,11 +49,11 @@ extension Client {
       room.state.directUserID = directRooms.user(of: id) ?? (room.state.isDirectInvite ? room.state.inviter : nil)
       room.state.settleName(for: session.userID)
       room.drafts = restored.drafts[id] ?? [:]
-      storedEvents += room.state.history.events
+      storedEvents.count += room.state.history.events
       room.hidesPreview = isPreviewHidden(room)
       rooms[id] = room
     }
-    orphanDrafts = restored.drafts.filter { rooms[$0.key] == nil }
+    drafts.orphans = restored.drafts.filter { rooms[$0.key] == nil }
     for entry in restored.outbox { outbox.restore(entry, &itemIDs) }
     outbox.finishRestore()
     roomLists.sending = Set(outbox.entries.map { $0.roomID })
@@ -89,7 +89,7 @@ extension Client {
   mutating func startAfresh(_ id: CommandID) {
     writeDrafts()
     stopSession()
-    for (room, state) in rooms where !state.drafts.isEmpty { orphanDrafts[room] = state.drafts }
+    for (room, state) in rooms where !state.drafts.isEmpty { drafts.orphans[room] = state.drafts }
     write(StoreSchema.freshSync)
     pending.loads.removeAll { if case .inbox = $0 { false } else { true } }
     // A batch of the old syncs that is still being stored is nobody's any more.

@@ -41,7 +41,7 @@ extension Client {
     let oldName = rooms[id]?.state.computedName
     let pinned = rooms[id]?.state.pinned
     let removed = rooms[id]?.state.marks.removed.last
-    storedEvents += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
+    storedEvents.count += prepared.state.history.events - (isNew ? 0 : rooms[id]?.state.history.events ?? 0)
     rooms[id]?.$state = prepared.$state
     // Nobody else has asked for those of a new room: looking for it among thousands would make a first sync slow.
     if isNew { keptPeople.append(id) } else if prepared.needsPeople || wantsPeopleForTyping(prepared) { loadPeople(id) }
@@ -64,7 +64,7 @@ extension Client {
 
   private mutating func addRoom(_ prepared: PreparedRoom) {
     var room = Room(id: prepared.id, state: prepared.$state)
-    room.drafts = orphanDrafts.removeValue(forKey: prepared.id) ?? [:]
+    room.drafts = drafts.orphans.removeValue(forKey: prepared.id) ?? [:]
     // Opened before the sync brought it.
     if keptTimelines.contains(prepared.id) {
       room.timeline.loadState = .loaded

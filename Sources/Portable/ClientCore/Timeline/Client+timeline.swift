@@ -28,7 +28,7 @@ extension Client {
   mutating func closeRoom(_ id: RoomID, _ command: CommandID) {
     openRooms.removeAll { $0 == id }
     rooms[id]?.reading.viewed = nil
-    if dirtyDrafts.contains(where: { $0.room == id }) { writeDrafts() }
+    if drafts.unstored.contains(where: { $0.room == id }) { writeDrafts() }
     stopTyping(id)
     dropOldTimelines()
     finish(command, .done)

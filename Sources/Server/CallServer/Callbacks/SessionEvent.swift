@@ -5,9 +5,9 @@ import JSON
 package struct SessionEvent: Sendable {
   enum What: Sendable {
     case connectionCreated
-    case connectionDestroyed(SessionState.End)
+    case connectionDestroyed(SessionLogic.End)
     case streamCreated(CallStream)
-    case streamDestroyed(CallStream, SessionState.StreamEnd)
+    case streamDestroyed(CallStream, SessionLogic.StreamEnd)
   }
 
   let what: What
@@ -66,7 +66,7 @@ package struct SessionEvent: Sendable {
   }
 }
 
-extension SessionState.End {
+extension SessionLogic.End {
   fileprivate var callbackReason: String {
     switch self {
     case .left: "clientDisconnected"
@@ -76,7 +76,7 @@ extension SessionState.End {
   }
 }
 
-extension SessionState.StreamEnd {
+extension SessionLogic.StreamEnd {
   fileprivate var callbackReason: String {
     switch self {
     case .unpublished, .noMedia: "mediaStopped"

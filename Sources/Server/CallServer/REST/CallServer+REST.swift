@@ -11,7 +11,7 @@ extension CallServer {
     router.group(Self.restPath) { router in
       on(.post, "/session/create", &router) { request in try await self.createSession(request) }
       router.group("/v2/project/{project}/archive") { router in
-        mountArchives(on: &router)
+        mountRecordings(on: &router)
         mountDownloads(on: &router)
       }
       router.group("/v2/project/{project}/session/{session}") { router in
@@ -69,7 +69,7 @@ extension CallServer {
 
   /// Does something in a session; 404 where nobody is in it.
   func act<Value>(
-    in id: SessionID, _ body: (inout SessionState, CallTime) throws(CallRefusal) -> Value
+    in id: SessionID, _ body: (inout SessionLogic, CallTime) throws(CallRefusal) -> Value
   ) throws(CallRefusal) -> Value {
     guard let result = try run(id, body) else { throw CallRefusal(.notFound, "Nobody is in the session.") }
     return result

@@ -10,13 +10,13 @@ extension CallServer {
     guard let isRelayed = ["enabled": true, "disabled": false][form["p2p.preference"] ?? "disabled"] else {
       throw RESTError.invalid("p2p.preference is enabled or disabled.")
     }
-    guard let isArchived = ["manual": false, "always": true][form["archiveMode"] ?? "manual"] else {
+    guard let isAlwaysRecorded = ["manual": false, "always": true][form["archiveMode"] ?? "manual"] else {
       throw RESTError.invalid("archiveMode is manual or always.")
     }
-    guard !isArchived || !isRelayed else {
+    guard !isAlwaysRecorded || !isRelayed else {
       throw RESTError.invalid("Only a session whose media goes through this server is recorded.")
     }
-    let session = try await sessions.create(of: request.project, isRouted: !isRelayed, isArchived: isArchived)
+    let session = try await sessions.create(of: request.project, isRouted: !isRelayed, isAlwaysRecorded: isAlwaysRecorded)
     let wantsJSON = request.http.headers["Accept"]?.contains("json") ?? false
     return wantsJSON ? Self.json(session) : Self.xml(session)
   }

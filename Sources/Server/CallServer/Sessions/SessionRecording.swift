@@ -2,7 +2,7 @@ import JSON
 import MediaRouter
 
 /// What somebody wants of a session's recording.
-package struct ArchiveRequest: Sendable, Equatable {
+package struct RecordingRequest: Sendable, Equatable {
   package let starts: Bool
   /// Who asked, on its socket; nil for the session itself.
   package var number: Int64?
@@ -22,8 +22,8 @@ struct SessionRecording: Sendable {
     let worker: WorkerID
   }
 
-  let archive: ArchiveID
-  let options: ArchiveOptions
+  let id: RecordingID
+  let options: RecordingOptions
   /// Monotonic milliseconds.
   let deadline: Int64
   /// In manual mode: which streams.

@@ -29,7 +29,7 @@ extension CallServer {
       } catch {}
       await lose(id)
     } catch let refusal as CallRefusal {
-      line.send(SessionState.closed(refusal))
+      line.send(SessionLogic.closed(refusal))
     } catch {}
     line.close()
     await writing.value
@@ -41,7 +41,7 @@ extension CallServer {
   ) async throws -> (SocketID, holder: ByteString) {
     let alarm = Task {
       try await Task.sleep(for: .milliseconds(CallLimits.firstMessageMilliseconds))
-      line.send(SessionState.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
+      line.send(SessionLogic.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
       line.close()
     }
     defer { alarm.cancel() }

@@ -13,7 +13,7 @@ package final class CallSessions: Sendable {
     /// Media goes through our router; otherwise between the peers.
     package let isRouted: Bool
     /// It is recorded whenever somebody publishes.
-    package var isArchived = false
+    package var isAlwaysRecorded = false
     /// Milliseconds since 1970.
     package let created: Int64
     /// Of a call in a room.
@@ -51,9 +51,9 @@ package final class CallSessions: Sendable {
     }
   }
 
-  package func create(of project: ProjectID, isRouted: Bool, isArchived: Bool = false) async throws -> Session {
+  package func create(of project: ProjectID, isRouted: Bool, isAlwaysRecorded: Bool = false) async throws -> Session {
     let session = Session(
-      id: .random(of: project, now: clock.now()), project: project, isRouted: isRouted, isArchived: isArchived,
+      id: .random(of: project, now: clock.now()), project: project, isRouted: isRouted, isAlwaysRecorded: isAlwaysRecorded,
       created: clock.now(), roomID: nil)
     try await database.write { try Self.insert(session, $0) }
     return session
@@ -81,7 +81,7 @@ package final class CallSessions: Sendable {
 
   private static func session(_ row: Row) -> Session {
     Session(
-      id: row.identifier(0), project: row.identifier(1), isRouted: row.bool(2), isArchived: row.bool(3),
+      id: row.identifier(0), project: row.identifier(1), isRouted: row.bool(2), isAlwaysRecorded: row.bool(3),
       created: row.integer(4), roomID: row.isNull(5) ? nil : row.identifier(5))
   }
 
@@ -91,7 +91,7 @@ package final class CallSessions: Sendable {
       INSERT INTO call_session(session, project, is_routed, is_archived, created, used, room_id)
       VALUES ($1, $2, $3, $4, $5, $5, $6)
       """,
-      session.id, session.project, session.isRouted, session.isArchived, session.created, session.roomID)
+      session.id, session.project, session.isRouted, session.isAlwaysRecorded, session.created, session.roomID)
   }
 }
 

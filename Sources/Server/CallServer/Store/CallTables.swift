@@ -12,7 +12,7 @@ package enum CallTables {
     """,
     "CREATE INDEX call_session_project ON call_session(project)",
     "CREATE UNIQUE INDEX call_session_room ON call_session(room_id) WHERE room_id IS NOT NULL",
-    // A recording; its files lie in `recordings/ARCHIVE` of the data folder. `duration` is in milliseconds.
+    // A recording, which OpenTok calls an archive; its files lie in `recordings/RECORDING` of the data folder. `duration` is in milliseconds.
     """
     CREATE TABLE call_archive(
       archive TEXT PRIMARY KEY, project TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, has_audio INTEGER NOT NULL,

@@ -127,7 +127,7 @@ final class OngoingCall<D: DOM> {
 
   private var wasMuted = false
 
-  private func stateChanged(_ state: SessionState) {
+  private func stateChanged(_ state: CallState) {
     switch state {
     case .connected where joinedAt == nil:
       joinedAt = Host.monotonicMilliseconds()
