@@ -57,7 +57,7 @@ skip() {
 }
 
 build_step() {
-  check build 'Build of everything with its tests; warnings are errors' 420 swift build --build-tests
+  check build 'Build of everything with its tests; warnings are errors' 420 "${in_shell[@]}" swift_build --build-tests
   [ $status = 0 ]
 }
 
@@ -99,7 +99,7 @@ run_named() {
     suite unit-tests 'Unit tests' 200 "${in_shell[@]}" unit_tests "${units[@]}"
   fi
   if [ ${#modules[@]} -gt 0 ] || [ ${#words[@]} -gt 0 ]; then
-    check server 'Debug build of everything that runs' 200 swift build
+    check server 'Debug build of everything that runs' 200 "${in_shell[@]}" swift_build
     check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
     [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
     for name in "${words[@]}"; do end_to_end --named "$name"; done
@@ -124,7 +124,7 @@ long_release() {
     Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
   program=$PWD/.build/release/martlet end_to_end
 }
-build_release() { build_server && swift build -c release --product martlet-terminal && swift build -c release --product router-peer; }
+build_release() { build_server && swift_build -c release --product martlet-terminal && swift_build -c release --product router-peer; }
 
 long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 "${in_shell[@]}" fuzz_all; }
 fuzz_all() {
