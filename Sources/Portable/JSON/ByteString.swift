@@ -16,6 +16,11 @@ public struct ByteString: Sendable {
     self.init(mending: Array(bytes))
   }
 
+  /// Ill-formed parts become U+FFFD. Copies nothing if there are none.
+  public init(decoding bytes: [UInt8]) {
+    self.init(mending: bytes)
+  }
+
   /// For bytes that were checked before.
   init(checked bytes: [UInt8]) {
     utf8 = bytes
@@ -97,6 +102,11 @@ extension ByteString: CustomStringConvertible {
 func equal(_ a: UnsafePointer<UInt8>?, _ b: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
   guard count > 0, let a, let b else { return count == 0 }
   var i = 0
+  while i &+ 8 <= count {
+    let left = UnsafeRawPointer(a + i).loadUnaligned(as: UInt64.self)
+    if left != UnsafeRawPointer(b + i).loadUnaligned(as: UInt64.self) { return false }
+    i &+= 8
+  }
   while i < count {
     if a[i] != b[i] { return false }
     i &+= 1

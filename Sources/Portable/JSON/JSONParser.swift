@@ -18,8 +18,9 @@ enum JSONParser {
     _ p: UnsafePointer<UInt8>, _ count: Int, depthLimit: Int, _ tape: inout ContiguousArray<JSONNode>
   ) throws(JSONError) {
     var i = 0
-    var open: ContiguousArray<UInt32> = []
-    open.reserveCapacity(32)
+    var depth = 0
+    // Of the innermost open container, -1 outside of all. Until a container is closed, its `next` has what is around it.
+    var innermost = -1
     var inObject = false
     skipSpace(p, count, &i)
     value: while true {
@@ -28,10 +29,12 @@ enum JSONParser {
       case UInt8(ascii: "\""):
         tape.append(try string(p, count, &i, tape.count))
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        guard open.count < depthLimit else { throw JSONError(.tooDeep, at: i) }
+        guard depth < depthLimit else { throw JSONError(.tooDeep, at: i) }
         inObject = p[i] == UInt8(ascii: "{")
-        open.append(UInt32(truncatingIfNeeded: tape.count))
-        tape.append(JSONNode(inObject ? .object : .array, start: i, end: 0, next: 0))
+        let outer = innermost
+        innermost = tape.count
+        depth &+= 1
+        tape.append(JSONNode(inObject ? .object : .array, start: i, end: 0, next: outer &+ 1))
         i &+= 1
         skipSpace(p, count, &i)
         guard i < count else { throw JSONError(.syntax, at: i) }
@@ -52,7 +55,7 @@ enum JSONParser {
       // Behind a value, or behind the opening of an empty container: close what closes, or go on to the next entry.
       while true {
         skipSpace(p, count, &i)
-        guard let innermost = open.last else {
+        guard innermost >= 0 else {
           guard i == count else { throw JSONError(.trailingBytes, at: i) }
           return
         }
@@ -65,9 +68,11 @@ enum JSONParser {
         }
         guard p[i] == (inObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw JSONError(.syntax, at: i) }
         i &+= 1
-        open.removeLast()
-        tape[Int(innermost)].close(end: i, next: tape.count)
-        if let outer = open.last { inObject = tape[Int(outer)].kind == .object }
+        let outer = tape[innermost].next &- 1
+        tape[innermost].close(end: i, next: tape.count)
+        innermost = outer
+        depth &-= 1
+        if outer >= 0 { inObject = tape[outer].kind == .object }
       }
     }
   }
@@ -167,7 +172,7 @@ enum JSONParser {
 
   /// The high bit is set in the first byte that is a quote, a backslash, a control or not ASCII (above it, false hits can be).
   @inline(__always)
-  private static func bytesToInspect(_ word: UInt64) -> UInt64 {
+  static func bytesToInspect(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ (ones &* 0x22)
     let backslash = word ^ (ones &* 0x5C)

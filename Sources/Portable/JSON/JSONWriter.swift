@@ -186,13 +186,27 @@ public struct JSONWriter: Sendable {
   private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
     var copied = 0
-    for (i, byte) in text.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+    for i in Self.plainCount(text)..<text.count {
+      let byte = text[i]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
       bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<i]))
       copied = i + 1
       escape(byte)
     }
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// How many bytes at the beginning need no look, by eights: nearly all of an identifier.
+  private static func plainCount(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let start = UnsafeRawPointer(text.baseAddress) else { return 0 }
+    var count = 0
+    while count &+ 8 <= text.count,
+      JSONParser.bytesToInspect((start + count).loadUnaligned(as: UInt64.self)) == 0
+    {
+      count &+= 8
+    }
+    return count
   }
 
   private mutating func escape(_ byte: UInt8) {

@@ -8,7 +8,9 @@ import CSQLite
 
   @usableFromInline init(statement: OpaquePointer) { self.statement = statement }
 
-  package func isNull(_ column: Int) -> Bool { sqlite3_column_type(statement, checked(column)) == SQLITE_NULL }
+  @usableFromInline package func isNull(_ column: Int) -> Bool {
+    sqlite3_column_type(statement, checked(column)) == SQLITE_NULL
+  }
 
   package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(statement, checked(column)) }
 

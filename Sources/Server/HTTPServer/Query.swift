@@ -9,7 +9,12 @@ package struct Query: Sendable {
 
   /// Of the bytes behind the `?`, or of a body of that type.
   package init(_ bytes: ArraySlice<UInt8>) {
-    for component in bytes.split(separator: UInt8(ascii: "&")) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex
+      let component = rest[..<end]
+      rest = rest[end...].dropFirst()
+      if component.isEmpty { continue }
       let middle = component.firstIndex(of: UInt8(ascii: "=")) ?? component.endIndex
       guard let key = PercentCoding.decode(component[..<middle], plusIsBlank: true),
         let value = PercentCoding.decode(component[middle...].dropFirst(), plusIsBlank: true)
@@ -23,11 +28,15 @@ package struct Query: Sendable {
 
   /// The first value of a key.
   package subscript(_ key: String) -> String? {
-    items.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
+    items.first { Self.areSame($0.key, key) }?.value
   }
 
   /// Every value of a key in order.
   package func all(_ key: String) -> [String] {
-    items.filter { $0.key.utf8.elementsEqual(key.utf8) }.map(\.value)
+    items.filter { Self.areSame($0.key, key) }.map(\.value)
+  }
+
+  private static func areSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
   }
 }

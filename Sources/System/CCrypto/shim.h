@@ -15,3 +15,15 @@
 
 // A macro that Swift does not import: which parts of a key EVP_PKEY_fromdata takes.
 static inline int cryptoPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }
+
+// SHA-256 of bytes that lie together. SHA256() of OpenSSL 3 finds the algorithm by its name and allocates a context in each
+// call, which takes longer than the hash of a token. These are the functions it ends in, deprecated in favour of such contexts.
+static inline void cryptoSHA256(const void *bytes, size_t count, unsigned char *digest) {
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, bytes, count);
+  SHA256_Final(digest, &state);
+#pragma clang diagnostic pop
+}

@@ -18,7 +18,9 @@ final class Connection {
     _ = Self.withoutMemoryStatistics
     let access = role == .reader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     var handle: OpaquePointer?
-    let result = sqlite3_open_v2(configuration.path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let syncsCommits = role == .writer && configuration.synchronous == .full
+    let result = sqlite3_open_v2(
+      configuration.path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, syncsCommits ? GatheredLog.name : nil)
     guard result == SQLITE_OK, let handle else {
       let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(result))
       sqlite3_close_v2(handle)

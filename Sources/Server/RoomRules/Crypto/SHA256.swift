@@ -7,7 +7,7 @@ package enum SHA256 {
 
   package static func digest(of bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: digestBytes)
-    _ = CCrypto.SHA256(bytes, bytes.count, &digest)
+    cryptoSHA256(bytes, bytes.count, &digest)
     return digest
   }
 }

@@ -29,6 +29,12 @@ extension RoomNumber: SQLParameter {
 extension Row {
   /// A column that holds an identifier which was checked when it was written.
   @inlinable package func identifier<ID: Identifier>(_ column: Int, as type: ID.Type = ID.self) -> ID {
-    ID(trusted: ByteString(decoding: blob(column)))
+    ID(trusted: bytes(column))
   }
+
+  /// A text column; bytes that are not UTF-8 become U+FFFD.
+  @inlinable package func bytes(_ column: Int) -> ByteString { ByteString(decoding: blob(column)) }
+
+  /// A text column that may hold NULL.
+  @inlinable package func optionalBytes(_ column: Int) -> ByteString? { isNull(column) ? nil : bytes(column) }
 }

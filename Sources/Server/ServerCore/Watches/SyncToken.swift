@@ -30,16 +30,18 @@ package struct SyncToken: Sendable, Hashable {
   /// nil for what is no token of this server.
   package init?(_ text: ByteString) {
     guard text.hasPrefix("s"), text.count <= 100 else { return nil }
-    let parts = text.utf8.dropFirst().split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
-    guard parts.count == 3 || parts.count == 4 else { return nil }
-    var numbers: [Int64] = []
-    for part in parts {
-      guard let number = Self.number(part) else { return nil }
-      numbers.append(number)
+    let bytes = text.utf8
+    var index = 1
+    guard let position = Self.number(bytes, &index), Self.separator(bytes, &index), let typing = Self.number(bytes, &index),
+      Self.separator(bytes, &index), let boot = Self.number(bytes, &index)
+    else { return nil }
+    var toDevice: Int64?
+    if Self.separator(bytes, &index) {
+      guard let number = Self.number(bytes, &index) else { return nil }
+      toDevice = min(number, position)
     }
-    self.init(
-      SyncPosition(position: numbers[0], typing: numbers[1]), boot: numbers[2],
-      toDevice: numbers.count == 4 ? min(numbers[3], numbers[0]) : nil)
+    guard index == bytes.count else { return nil }
+    self.init(SyncPosition(position: position, typing: typing), boot: boot, toDevice: toDevice)
   }
 
   package var text: ByteString {
@@ -52,8 +54,21 @@ package struct SyncToken: Sendable, Hashable {
     boot == self.boot ? seen : SyncPosition(position: seen.position, typing: 0)
   }
 
-  private static func number(_ digits: some Collection<UInt8>) -> Int64? {
-    guard (1...18).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-    return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+  /// Reads a number of 1 to 18 digits.
+  private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int64? {
+    let start = index
+    var number: Int64 = 0
+    while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 {
+      guard index - start < 18 else { return nil }
+      number = number * 10 + Int64(bytes[index] - UInt8(ascii: "0"))
+      index += 1
+    }
+    return index > start ? number : nil
+  }
+
+  private static func separator(_ bytes: [UInt8], _ index: inout Int) -> Bool {
+    guard index < bytes.count, bytes[index] == UInt8(ascii: "_") else { return false }
+    index += 1
+    return true
   }
 }

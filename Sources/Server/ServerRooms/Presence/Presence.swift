@@ -179,14 +179,12 @@ package final class Presence: Sendable {
   ) {
     let now = clock.now()
     let (flushes, sweeps) = state.withLock { state in
-      var record = state.records.removeValue(forKey: user) ?? PresenceRecord()
-      body(&record, now)
-      let isNews = Self.show(&record, of: user, at: now, &state)
-      if isByHand {
-        record.ownVersion = .max
-        state.waiting.insert(user)
+      let change = state.records[user, default: PresenceRecord()].change(at: now) { record, now in
+        body(&record, now)
+        if isByHand { record.ownVersion = .max }
       }
-      state.records[user] = record
+      let isNews = Self.show(change, of: user, &state)
+      if isByHand { state.waiting.insert(user) }
       if state.records.count > Self.recordsLimit { state.records = state.records.filter { state.present.contains($0.key) } }
       let flushes = (isNews || isByHand) && !state.flushIsScheduled
       let sweeps = !state.present.isEmpty && !state.sweepIsScheduled
@@ -198,12 +196,17 @@ package final class Presence: Sendable {
     if sweeps { scheduleSweep() }
   }
 
-  /// Brings what is shown up to date. Answers whether others have to be told.
-  private static func show(_ record: inout PresenceRecord, of user: UserID, at now: Int64, _ state: inout State) -> Bool {
-    let status = record.status(at: now)
-    let isNews = status.differs(from: record.shown)
-    record.shown = status
-    if status.state == .offline { state.present.remove(user) } else { state.present.insert(user) }
+  /// Takes note of what others are shown of a user. Answers whether they have to be told.
+  private static func show(
+    _ change: (old: PresenceStatus, new: PresenceStatus), of user: UserID, _ state: inout State
+  ) -> Bool {
+    let (old, new) = change
+    if new.state == .offline {
+      if old.state != .offline { state.present.remove(user) }
+    } else if old.state == .offline {
+      state.present.insert(user)
+    }
+    let isNews = new.differs(from: old)
     if isNews { state.waiting.insert(user) }
     return isNews
   }
@@ -213,10 +216,8 @@ package final class Presence: Sendable {
     let now = clock.now()
     let (flushes, sweeps) = state.withLock { state in
       for user in state.present {
-        guard var record = state.records.removeValue(forKey: user) else { continue }
-        record.forgetAway(at: now)
-        _ = Self.show(&record, of: user, at: now, &state)
-        state.records[user] = record
+        let change = state.records[user]?.change(at: now) { record, now in record.forgetAway(at: now) }
+        if let change { _ = Self.show(change, of: user, &state) }
       }
       state.sweepIsScheduled = !state.present.isEmpty
       return (!state.waiting.isEmpty, state.sweepIsScheduled)

@@ -9,6 +9,17 @@ struct PresenceRecord: Sendable {
     var syncs = 0
     /// Milliseconds since 1970 of the end of the last sync, or of the last change by hand.
     var seenAt: Int64
+
+    fileprivate mutating func began(_ state: PresenceState, at now: Int64) {
+      self.state = state
+      syncs += 1
+      seenAt = now
+    }
+
+    fileprivate mutating func ended(at now: Int64) {
+      syncs -= 1
+      seenAt = now
+    }
   }
 
   /// Without a sync for so long a device is away.
@@ -37,22 +48,26 @@ struct PresenceRecord: Sendable {
       isCurrentlyActive: state == .online && now - lastActive < Self.activeForMilliseconds)
   }
 
+  /// Changes the record and brings what others are shown up to date. Answers what that was and is.
+  mutating func change(
+    at now: Int64, _ body: (inout PresenceRecord, _ now: Int64) -> Void
+  ) -> (old: PresenceStatus, new: PresenceStatus) {
+    body(&self, now)
+    let old = shown
+    shown = status(at: now)
+    return (old, shown)
+  }
+
   mutating func began(_ device: DeviceID, _ state: PresenceState, at now: Int64) {
     // Coming is activity; staying is none.
     let wasOnline = devices.values.contains { $0.state == .online && isThere($0, at: now) }
     if state == .online, !wasOnline { lastActive = now }
-    var known = devices[device] ?? Device(state: state, seenAt: now)
-    known.state = state
-    known.syncs += 1
-    known.seenAt = now
-    devices[device] = known
+    devices[device, default: Device(state: state, seenAt: now)].began(state, at: now)
     if devices.count > Self.devicesLimit { forgetOldest() }
   }
 
   mutating func ended(_ device: DeviceID, at now: Int64) {
-    guard devices[device] != nil else { return }
-    devices[device]?.syncs -= 1
-    devices[device]?.seenAt = now
+    devices[device]?.ended(at: now)
   }
 
   mutating func set(_ device: DeviceID, _ state: PresenceState, at now: Int64) {

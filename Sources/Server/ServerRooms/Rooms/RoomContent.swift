@@ -48,8 +48,12 @@ struct RoomContent: Sendable {
   /// The room with one more event at its end.
   mutating func append(_ event: StoredEvent) {
     extremities = [RoomSnapshot.Extremity(eventID: event.eventID, depth: event.depth)]
-    if tail.count >= RoomSnapshot.tailLimit { tail.removeFirst(tail.count - RoomSnapshot.tailLimit + 1) }
-    tail.append(event)
+    // Readers hold the tail there is: the new one is copied at its full size, once.
+    var newest: [StoredEvent] = []
+    newest.reserveCapacity(min(tail.count + 1, RoomSnapshot.tailLimit))
+    newest += tail.suffix(RoomSnapshot.tailLimit - 1)
+    newest.append(event)
+    tail = newest
     if event.stateKey != nil { set(event) }
   }
 

@@ -172,17 +172,26 @@ package struct RoomLoader {
     let shared = row.blob(12)
     guard let content = Self.content(ofFragment: shared) else { return nil }
     var origin: StoredEvent.Origin?
-    if let device = row.optionalText(10), let transactionID = row.optionalText(11) {
+    if let device = row.optionalBytes(10), let transactionID = row.optionalBytes(11) {
       origin = StoredEvent.Origin(
-        deviceID: DeviceID(trusted: ByteString(device)), transactionID: TransactionID(trusted: ByteString(transactionID)))
+        deviceID: DeviceID(trusted: device), transactionID: TransactionID(trusted: transactionID))
     }
     return StoredEvent(
-      position: row.integer(0), eventID: row.identifier(2), room: RoomNumber(row.integer(1)), type: row.identifier(3),
-      stateKey: row.optionalText(4).map { ByteString($0) }, sender: row.identifier(5), timestamp: row.integer(6),
+      position: row.integer(0), eventID: row.identifier(2), room: RoomNumber(row.integer(1)), type: type(from: row),
+      stateKey: row.optionalBytes(4), sender: row.identifier(5), timestamp: row.integer(6),
       depth: row.integer(7), shared: shared, content: content, origin: origin,
       replaced: try row.optionalInteger(9).flatMap { try replaced(at: $0) },
       redactedBecause: try row.optionalInteger(8).flatMap { try event(at: $0)?.clientForm },
-      thread: row.optionalText(13).map { EventID(trusted: ByteString($0)) })
+      thread: row.optionalBytes(13).map { EventID(trusted: $0) })
+  }
+
+  /// Nearly all events of a history are of one of two types, whose names lie in memory already.
+  private func type(from row: Row) -> EventType {
+    row.withBytes(3) { bytes in
+      if bytes.elementsEqual(EventType.message.text.utf8) { return .message }
+      if bytes.elementsEqual(EventType.encrypted.text.utf8) { return .encrypted }
+      return EventType(trusted: ByteString(decoding: bytes))
+    }
   }
 
   /// The content of an event whose row has `fragment`; nil if the row is damaged.

@@ -69,6 +69,13 @@ final class DeviceDelivery: Sendable {
     state.withLock { $0.unacknowledged = max($0.unacknowledged ?? position, position) }
   }
 
+  /// An answer that begins at the first message found none: there is nothing for the next request to acknowledge.
+  func foundNone() {
+    state.withLock { state in
+      if state.unacknowledged == nil { state.unacknowledged = 0 }
+    }
+  }
+
   func acknowledged(upTo position: Int64) {
     state.withLock { if ($0.unacknowledged ?? 0) <= position { $0.unacknowledged = 0 } }
   }

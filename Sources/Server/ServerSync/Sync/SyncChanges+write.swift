@@ -121,8 +121,9 @@ extension JoinedRoom {
   private func writeUnread(to writer: inout JSONWriter, byThread: Bool) {
     writer.key("unread_notifications")
     (byThread ? unread.main : unread.total).write(to: &writer)
-    let threads = unread.threads.filter { $0.key != "main" }
-    guard byThread, !threads.isEmpty else { return }
+    guard byThread else { return }
+    let threads = unread.threads.filter { $0.key != UnreadCounts.mainThread }
+    guard !threads.isEmpty else { return }
     writer.key("unread_thread_notifications")
     writer.object { writer in
       for (thread, count) in threads {

@@ -65,25 +65,23 @@ struct SyncChanges {
   /// The rooms that may have something to tell.
   private static func rooms(
     of context: SyncContext, _ roomsWithNews: [RoomNumber], _ accountData: AccountDataStream
-  ) throws -> Set<RoomNumber> {
-    let memberships = try context.memberships()
+  ) throws -> [RoomNumber] {
     guard let from = context.from, !context.request.isFullState else {
-      return Set(
-        memberships.compactMap { number, entry in
-          let isLeft = entry.membership == .leave || entry.membership == .ban
-          let isNews = context.from.map { entry.position > $0.position } ?? false
-          return !isLeft || isNews || context.filter.includesLeft && !entry.isForgotten ? number : nil
-        })
+      return try context.memberships().compactMap { number, entry in
+        let isLeft = entry.membership == .leave || entry.membership == .ban
+        let isNews = context.from.map { entry.position > $0.position } ?? false
+        return !isLeft || isNews || context.filter.includesLeft && !entry.isForgotten ? number : nil
+      }
     }
+    guard context.hasOwnNews else { return roomsWithNews }
     var rooms = Set(roomsWithNews)
-    guard context.hasOwnNews else { return rooms }
-    for (number, entry) in memberships where entry.position > from.position { rooms.insert(number) }
+    for (number, entry) in try context.memberships() where entry.position > from.position { rooms.insert(number) }
     for roomID in accountData.ofRooms.keys {
       if let room = try context.sources.rooms.cache.snapshot(of: roomID, in: try context.rows.transaction()) {
         rooms.insert(room.number)
       }
     }
-    return rooms
+    return Array(rooms)
   }
 
   private mutating func add(

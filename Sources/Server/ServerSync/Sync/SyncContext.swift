@@ -4,8 +4,9 @@ import ServerAccounts
 import ServerCore
 import ServerRooms
 
-/// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it.
-struct SyncContext {
+/// One attempt to answer one sync: who asks, from where to where, and what to read from. Every stream gets it: as a value it was
+/// copied into each of them, a dozen references at a time.
+final class SyncContext {
   let request: SyncRequest
   /// nil for an initial sync.
   let from: SyncPosition?
@@ -18,6 +19,20 @@ struct SyncContext {
   let delivery: DeviceDelivery
   let sources: SyncSources
   let rows: SyncRows
+
+  init(
+    request: SyncRequest, from: SyncPosition?, to: SyncPosition, toDeviceFrom: Int64, hasOwnNews: Bool,
+    delivery: DeviceDelivery, sources: SyncSources, rows: SyncRows
+  ) {
+    self.request = request
+    self.from = from
+    self.to = to
+    self.toDeviceFrom = toDeviceFrom
+    self.hasOwnNews = hasOwnNews
+    self.delivery = delivery
+    self.sources = sources
+    self.rows = rows
+  }
 
   var user: UserID { request.userID }
   var filter: SyncFilter { request.filter }

@@ -90,43 +90,74 @@ package final class SyncEngine: Sendable {
     let seen: SyncPosition
   }
 
-  // Not inlined, as `watch` and `acknowledge`: a parked request would keep room for what these need.
+  // Not inlined, as `watch` and `acknowledge`: a parked request would keep room for what these need. Whoever has news before
+  // it parks has been in here, and a task keeps the room of its deepest call: so what is large lies in `Attempt`.
   @inline(never)
   private nonisolated(nonsending) func answer(
     _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
   ) async throws -> Answer {
-    // Typing first: what is seen later than the position is told again, never lost.
-    let typing = sources.rooms.typing.position
-    let to = SyncPosition(position: database.committedPosition, typing: typing)
-    // Rooms before own news, and both before any row: who goes out of a room meanwhile has news of their own, and rows that say so.
-    let attempt = Attempt(
-      request: request, from: from, to: to, toDeviceFrom: toDeviceFrom,
-      rooms: from.map { watch.rooms(withNewsAfter: $0) } ?? [], watch: watch, delivery: delivery)
-    let hasOwnNews = from.map { watch.position.load(ordering: .sequentiallyConsistent) > $0.position } ?? true
-    if !hasOwnNews {
-      do {
-        return try answer(attempt, hasOwnNews: false, .none)
-      } catch is SyncRows.NotInMemory {}
-    }
+    let attempt = attempt(request, from: from, toDeviceFrom: toDeviceFrom, watch, delivery)
+    if let answer = try answerFromMemory(attempt) { return answer }
     return try await database.read { [self] transaction in
-      try answer(attempt, hasOwnNews: hasOwnNews, SyncRows(transaction, completeUpTo: to.position))
+      try answer(attempt, SyncRows(transaction, completeUpTo: attempt.to.position))
     }
   }
 
-  private struct Attempt: Sendable {
+  /// One answer in the making: from where to where, and what has news.
+  private final class Attempt: Sendable {
     let request: SyncRequest
     let from: SyncPosition?
     let to: SyncPosition
     let toDeviceFrom: Int64
     let rooms: [RoomNumber]
+    let hasOwnNews: Bool
     let watch: UserWatch
     let delivery: DeviceDelivery
+
+    init(
+      _ request: SyncRequest, from: SyncPosition?, to: SyncPosition, toDeviceFrom: Int64, rooms: [RoomNumber],
+      hasOwnNews: Bool, _ watch: UserWatch, _ delivery: DeviceDelivery
+    ) {
+      self.request = request
+      self.from = from
+      self.to = to
+      self.toDeviceFrom = toDeviceFrom
+      self.rooms = rooms
+      self.hasOwnNews = hasOwnNews
+      self.watch = watch
+      self.delivery = delivery
+    }
   }
 
-  private func answer(_ attempt: Attempt, hasOwnNews: Bool, _ rows: SyncRows) throws -> Answer {
+  @inline(never)
+  private func attempt(
+    _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery
+  ) -> Attempt {
+    // Typing first: what is seen later than the position is told again, never lost.
+    let typing = sources.rooms.typing.position
+    let to = SyncPosition(position: database.committedPosition, typing: typing)
+    // Rooms before own news, and both before any row: who goes out of a room meanwhile has news of their own, and rows that say so.
+    let rooms = from.map { watch.rooms(withNewsAfter: $0) } ?? []
+    let hasOwnNews = from.map { watch.position.load(ordering: .sequentiallyConsistent) > $0.position } ?? true
+    return Attempt(
+      request, from: from, to: to, toDeviceFrom: toDeviceFrom, rooms: rooms, hasOwnNews: hasOwnNews, watch, delivery)
+  }
+
+  /// nil if the answer needs rows.
+  @inline(never)
+  private func answerFromMemory(_ attempt: Attempt) throws -> Answer? {
+    guard !attempt.hasOwnNews else { return nil }
+    do {
+      return try answer(attempt, .none)
+    } catch is SyncRows.NotInMemory {
+      return nil
+    }
+  }
+
+  private func answer(_ attempt: Attempt, _ rows: SyncRows) throws -> Answer {
     let context = SyncContext(
       request: attempt.request, from: attempt.from, to: attempt.to, toDeviceFrom: attempt.toDeviceFrom,
-      hasOwnNews: hasOwnNews, delivery: attempt.delivery, sources: sources, rows: rows)
+      hasOwnNews: attempt.hasOwnNews, delivery: attempt.delivery, sources: sources, rows: rows)
     let changes = try SyncChanges.gather(context, attempt.watch, roomsWithNews: attempt.rooms)
     let next = SyncToken(attempt.to, boot: boot, toDevice: changes.toDevice.end)
     attempt.delivery.told(upTo: attempt.to.position)

@@ -15,12 +15,15 @@ package struct UnreadCounts: Sendable, Equatable {
     var isZero: Bool { notifications == 0 && highlights == 0 }
   }
 
+  /// The name of what is in no thread. Made once, as it is wanted for each event that is counted.
+  static let mainThread: ByteString = "main"
+
   /// By thread; `main` for what is in none. Those with nothing unread are left out.
   package internal(set) var threads: [ByteString: Count] = [:]
 
   package init() {}
 
-  package var main: Count { threads["main"] ?? Count() }
+  package var main: Count { threads[Self.mainThread] ?? Count() }
 
   /// The whole room's, threads included.
   package var total: Count {

@@ -32,11 +32,11 @@ struct UnreadFold: Sendable {
     position = event.position
     sinceCheckpoint += 1
     if event.type == .redaction { hasSeenRedaction = true }
-    let thread = event.thread?.text ?? "main"
+    let thread = event.thread?.text ?? UnreadCounts.mainThread
     if event.sender == user {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
       if event.type == .member, event.stateKey == user.text, !event.isJoining { return }
-      if thread == "main" { counts = UnreadCounts() } else { counts.threads[thread] = nil }
+      if event.thread == nil { counts = UnreadCounts() } else { counts.threads[thread] = nil }
       return
     }
     guard !receipts.hasRead(event.position, in: thread), event.redactedBecause == nil, let actions = actions() else { return }

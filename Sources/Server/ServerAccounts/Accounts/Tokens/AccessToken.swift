@@ -29,9 +29,7 @@ package struct AccessTokenHash: Hashable, Sendable {
   package init(of token: ArraySlice<UInt8>) {
     var digest = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
     withUnsafeMutableBytes(of: &digest) { digest in
-      token.withUnsafeBytes { token in
-        _ = SHA256(token.baseAddress, token.count, digest.baseAddress)
-      }
+      token.withUnsafeBytes { token in cryptoSHA256(token.baseAddress, token.count, digest.baseAddress) }
     }
     words = digest
   }

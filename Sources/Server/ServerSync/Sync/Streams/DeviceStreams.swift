@@ -19,7 +19,11 @@ struct ToDeviceStream {
       upTo: context.to.position)
     stream.messages = page.messages
     if page.isLimited, let last = page.messages.last { stream.end = last.position }
-    if let last = page.messages.last { context.delivery.handedOut(upTo: last.position) }
+    if let last = page.messages.last {
+      context.delivery.handedOut(upTo: last.position)
+    } else if context.toDeviceFrom == 0 {
+      context.delivery.foundNone()
+    }
     return stream
   }
 }
