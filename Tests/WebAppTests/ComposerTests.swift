@@ -174,7 +174,7 @@ struct ComposerTests {
         width: 2,
         height: 2, onRelease: { _ in })
     }
-    page.dom.fire(.files, on: try #require(page.all("mg-composer").first).node, files: files)
+    page.dom.fire(.files, on: try #require(page.all("ma-column").first).node, files: files)
   }
 
   @Test("of several files some are left out before they are sent; the last one stays, and the focus goes on")

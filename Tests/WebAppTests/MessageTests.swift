@@ -81,6 +81,7 @@ struct MessageTests {
     try page.openRoom([event("$1", text("look at me"))])
     try page.choose("messageInfo", of: "look at me")
     page.click("viewSource")
+    page.settleStore()
     page.answer("/event/", event("$1", text("look at me")))
     let source = try #require(page.all("ma-source").first).text
     for words in [#""event_id": "$1""#, #""type": "m.room.message""#, #""body": "look at me""#, "@boris:chat.example"] {
@@ -105,14 +106,15 @@ struct MessageTests {
     #expect(try page.spoken("next one").contains(", roleAdministrator, "))
     #expect(try !page.spoken("I was first").contains("role"))
     page.syncRoom([Self.levels(#""@owner:chat.example":100"#)])
-    #expect(try !page.spoken("order, please").contains("role") && page.spoken("next one").contains("roleAdministrator"))
+    #expect(try !page.spoken("order, please").contains("role"))
+    #expect(try page.spoken("next one").contains("roleAdministrator"))
     let direct = Page()
     direct.signIn()
     direct.sync(
       answer: #""account_data":{"events":[{"type":"m.direct","content":{"@owner:chat.example":["!a"]}}]}"#)
     direct.syncRoom(events)
     try direct.enterRoom()
-    #expect(try !direct.spoken("next one").contains("role") && !direct.spoken("order, please").contains("role"))
+    for words in ["next one", "order, please"] { #expect(try !direct.spoken(words).contains("role")) }
   }
 
   @Test("a message is one spoken sentence: who, what, what it answers, and what became of it")
@@ -136,12 +138,15 @@ struct MessageTests {
     func said(_ words: String) throws -> String {
       try page.spoken(words).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
-    #expect(
-      try said("the kettle is on").contains("Bo, ")
-        && said("the kettle is on").hasSuffix(": the kettle is on, reaction 🎉 1, replies 1"))
-    #expect(try said("coming").hasSuffix(", sent, replyTo Bo: coming"), "\(try said("coming"))")
-    #expect(try said("with milk?").hasSuffix(", edited: with milk?"))
-    #expect(try said("the cup").hasSuffix(": very hot the cup the pot"), "\(try said("the cup"))")
+    let first = try said("the kettle is on")
+    #expect(first.contains("Bo, ") && first.hasSuffix(": the kettle is on, reaction 🎉 1, replies 1"), "\(first)")
+    for (words, end) in [
+      ("coming", ", read, replyTo Bo: coming"), ("with milk?", ", edited: with milk?"),
+      ("the cup", ": very hot the cup the pot")
+    ] {
+      let sentence = try said(words)
+      #expect(sentence.hasSuffix(end), "\(sentence)")
+    }
   }
 
   @Test("an address for mail in a message is a link to write there; the ID of a user is none")
@@ -217,13 +222,15 @@ struct MessageTests {
   func secret() throws {
     let start = event("$7", Self.poll("Who washes up?", "undisclosed"), type: "org.matrix.msc3381.poll.start", by: Self.alice)
     try page.openRoom([boris, start, Self.vote("$8", "$7", #""n""#)])
-    #expect(try page.row("washes up").allText.contains("pollVoters 1") && !page.row("washes up").allText.contains("votes 1"))
+    let before = try page.row("washes up").allText
+    #expect(before.contains("pollVoters 1") && !before.contains("votes 1"))
     try page.choose("endPoll", of: "washes up")
     let ended = page.body(of: "poll.end")
     #expect(ended.contains(#""event_id":"$7""#))
     page.answer("poll.end", #"{"event_id":"$9"}"#)
     page.syncRoom([event("$9", ended, type: "org.matrix.msc3381.poll.end", by: Self.alice, at: 30)])
-    #expect(try page.row("washes up").allText.contains("pollEnded 1") && page.row("washes up").allText.contains("votes 1"))
+    let after = try page.row("washes up").allText
+    #expect(after.contains("pollEnded 1") && after.contains("votes 1"), "\(after)")
   }
 
   // MARK: Places in the room
@@ -237,11 +244,10 @@ struct MessageTests {
     page.submitForm()
     #expect(page.requests.contains { $0.request.target.contains("timestamp_to_event?") && $0.request.target.contains("dir=f") })
     page.answer("timestamp_to_event", #"{"event_id":"$far","origin_server_ts":172800000}"#)
-    #expect(!page.app.dialogs.isOpen)
     let far = event("$far", text("long ago"), at: 172_800)
     #expect(
       page.answer("/context/", #"{"event":\#(far),"events_before":[],"events_after":[],"start":"s","end":"e","state":[]}"#))
-    #expect(page.all("mg-text").map(\.text) == ["long ago"])
+    #expect(page.all("mg-text").map(\.text) == ["long ago"] && !page.app.dialogs.isOpen)
   }
 
   @Test("W26: a room that was open before is shown from what is kept, without asking the server")

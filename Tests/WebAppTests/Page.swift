@@ -53,7 +53,7 @@ final class Page {
         switch operation {
         case .put(let key, let value): stored[key] = value
         case .delete(let key): stored[key] = nil
-        case .deleteAll(let prefix): stored = stored.filter { !$0.key.hasPrefix(prefix) }
+        case .deleteAll(let prefix): stored = stored.filter { !$0.key.utf8.starts(with: prefix.utf8) }
         }
       }
       writes.append(id)

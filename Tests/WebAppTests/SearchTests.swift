@@ -267,12 +267,12 @@ struct SearchTests {
     page.sync([("!b", room("Cellar", [("@boris:chat.example", "x", 5)]))])
     page.type("lantern", into: "searchFor")
     try submit()
-    page.answer("/search", found((0..<10).map { event("$s\($0)", text("lantern \($0)")) }, next: "2"))
-    #expect(results.count == 10 && status == "shownCount 10")
+    page.answer("/search", found((0..<20).map { event("$s\($0)", text("lantern \($0)")) }, next: "2"))
+    #expect(results.count == 20 && status == "shownCount 20")
     page.click("moreResults")
     #expect(page.requests.contains { $0.request.target.contains("next_batch=2") })
     page.answer("/search", found([event("$t", text("the last lantern"))]))
-    #expect(results.count == 11 && !page.all("ma-button").contains { $0.allText == "moreResults" })
+    #expect(results.count == 21 && !page.all("ma-button").contains { $0.allText == "moreResults" })
 
     let everywhere = try #require(page.all("ma-check").first?.tags("input").first)
     page.dom.fire(.change, on: everywhere.node, x: 1)
@@ -285,6 +285,7 @@ struct SearchTests {
     #expect(page.all("ma-result-name", in: line).first?.text == "Cellar")
     page.dom.fire(.click, on: line.node)
     #expect(page.app.place.room?.string == "!b")
+    page.settleStore()
     #expect(page.requests.contains { $0.request.target.contains("/context/$e") || $0.request.target.contains("/context/%24e") })
   }
 }
