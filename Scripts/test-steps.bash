@@ -185,6 +185,7 @@ build_for_load() {
 }
 
 long_benchmarks() {
+  Scripts/install-dependencies --benchmarks || exit 1
   check release 'Release build of the server, its load and its benchmarks' 500 "${in_shell[@]}" build_for_load
   [ $status = 0 ] || return
   check page "The page's programs, as small as they get" 600 Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
