@@ -56,6 +56,31 @@ async def _(test):
         assert users["boris"].user_id not in str(receipts.get(last)), receipts
 
 
+@test("a room is marked as unread from a message on: the divider stands above it when one comes back, on another device too")
+async def _(test):
+    room, users = two_in(test, "Shelf")
+    for words in ("one book", "two books", "three books"):
+        users["boris"].send(room, words)
+    divider = lambda person: person.message("two books").get_by_text("New messages", exact=True)
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.message_menu("two books", "Mark as unread from here")
+        await alice.page.get_by_role("button", name="Shelf, marked as unread").wait_for()
+        await expect(alice.heading("Shelf")).to_be_hidden()
+        async with people(test, "alice") as other:
+            await other.sign_in(users["alice"])
+            await other.page.get_by_role("button", name="Shelf, marked as unread").click()
+            await divider(other).wait_for()
+            # Seen there: it is read.
+            await alice.page.get_by_role("button", name="Shelf, marked as unread").wait_for(state="detached")
+        await alice.entry("Shelf").click()
+        await alice.sees("three books")
+        await expect(divider(alice)).to_have_count(0)
+        await alice.message_menu("two books", "Mark as unread from here")
+        await alice.page.get_by_role("button", name="Shelf, marked as unread").click()
+        await divider(alice).wait_for()
+        await alice.picture("unread-from-here")
+
+
 # Keeps what is asked of the icon, as an installed page has one.
 BADGES = """
   window.badges = [];

@@ -53,6 +53,9 @@ extension Page {
     settleStore()
   }
 
+  /// To another window: what comes is not read.
+  func lookAway() { app.take(.attentionChanged(isVisible: false, isFocused: false)) }
+
   var menu: [String] { all("ma-menu-item").map(\.allText) }
 
   /// A button of the composer or of the room's header.
