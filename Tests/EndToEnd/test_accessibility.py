@@ -16,8 +16,8 @@ from test_browser import furnish, html, picture, post, POLL, upload
 NEEDS_BROWSER = True
 
 # MARTLET_LONG=1: in languages of other letters, of long words and from right to left, on the smallest phone, a tablet and a wide screen, too.
-IS_LONG = os.environ.get("MARTLET_LONG") == "1"
-LANGUAGES = ["en", "de", "ja", "ar"] if IS_LONG else []
+# MARTLET_LANGUAGES chooses some of them.
+LANGUAGES = os.environ.get("MARTLET_LANGUAGES", "en de ja ar" if os.environ.get("MARTLET_LONG") == "1" else "").split()
 SIZES = {"phone": {"width": 320, "height": 568}, "tablet": {"width": 820, "height": 1180}, "desktop": None, "4K": {"width": 3840, "height": 2160}}
 
 
