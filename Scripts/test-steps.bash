@@ -115,7 +115,7 @@ long_texts=(
   'agreement 40 10,000 random actions, after which all clients agree'
   'storm 10 A minute of 200 clients, half of them hostile'
   'fuzzed 20 Ten minutes of requests made of the specification'
-  'looks 20 All screens in all looks and sizes, in languages of other letters and from right to left'
+  'looks 15 All screens in all looks and sizes, in languages of other letters and from right to left'
   'benchmarks 50 What the release build executes, takes and needs, against its thresholds'
   'soak 50 A server under load for forty minutes: nothing fails, nothing keeps growing'
 )
