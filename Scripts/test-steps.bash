@@ -106,12 +106,32 @@ run_named() {
   fi
 }
 
-# What is worth a night. Each part takes at most an hour; CONTRIBUTING.md lists them.
-long_parts=(release fuzz kills agreement storm fuzzed)
+# What is worth a night. Each part takes at most an hour; CONTRIBUTING.md lists them, too. Name, minutes on two cores, what it is for.
+long_texts=(
+  'release 35 The release build and the smallest page under all end-to-end tests'
+  'properties 45 The property tests of the unit tests with all their rounds'
+  'fuzz 30 A minute of search for each parser'
+  'kills 15 1,000 kills of a client that syncs into a file'
+  'agreement 40 10,000 random actions, after which all clients agree'
+  'storm 10 A minute of 200 clients, half of them hostile'
+  'fuzzed 20 Ten minutes of requests made of the specification'
+  'looks 15 All screens in all looks and sizes, in languages of other letters and from right to left'
+  'benchmarks 50 What the release build executes, takes and needs, against its thresholds'
+  'soak 50 A server under load for forty minutes: nothing fails, nothing keeps growing'
+)
+long_parts=("${long_texts[@]%% *}")
+
+list_long() {
+  local text name minutes
+  for text in "${long_texts[@]}"; do
+    name=${text%% *} text=${text#* } minutes=${text%% *}
+    printf '%-11s about %2s min  %s\n' "$name" "$minutes" "${text#* }"
+  done
+}
 
 run_long() {
   local part
-  if [ "${1:-}" = list ]; then printf '%s\n' "${long_parts[@]}"; exit 0; fi
+  if [ "${1:-}" = list ]; then list_long; exit 0; fi
   for part in "$@"; do [[ " ${long_parts[*]} " == *" $part "* ]] || fail "there is no part $part among: ${long_parts[*]}"; done
   Scripts/install-dependencies --test || exit 1
   [ $# -gt 0 ] || set -- "${long_parts[@]}"
@@ -143,6 +163,41 @@ long_kills() { long_module kills '1,000 kills of a client that syncs into a file
 long_agreement() { long_module agreement '10,000 random actions, after which all clients agree'; }
 long_storm() { long_module storm 'A minute of 200 clients, half of them hostile'; }
 long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specification'; }
+
+long_looks() {
+  build_step || return
+  check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
+  suite long-looks 'All screens in all looks and sizes, in several languages' 1500 \
+    env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only accessibility
+}
+
+# The modules that have property tests of more rounds.
+long_properties() {
+  build_step || return
+  suite long-properties 'The property tests with all their rounds' 2700 env MARTLET_LONG=1 \
+    Scripts/unit-tests MediaRouterTests ClientCoreTests HomeserverTests MessengerTests EventContentTests
+}
+
+build_for_load() {
+  local product
+  build_server || return
+  for product in matrix-load martlet-benchmark; do swift build -c release --product "$product" || return; done
+}
+
+long_benchmarks() {
+  Scripts/install-dependencies --benchmarks || exit 1
+  check release 'Release build of the server, its load and its benchmarks' 500 "${in_shell[@]}" build_for_load
+  [ $status = 0 ] || return
+  check page "The page's programs, as small as they get" 600 Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
+  suite benchmarks 'What the release build executes, takes and needs, against its thresholds' 2400 Benchmarks/check
+}
+
+# MARTLET_SOAK_MINUTES makes it shorter, to see that it runs.
+long_soak() {
+  check release 'Release build of the server, its load and its benchmarks' 500 "${in_shell[@]}" build_for_load
+  [ $status = 0 ] || return
+  suite soak 'A server under load: nothing fails, nothing keeps growing' 2700 Benchmarks/soak --minutes "${MARTLET_SOAK_MINUTES:-40}"
+}
 
 # Seconds of each step, the 20 slowest tests, what failed, the counts.
 summary() {

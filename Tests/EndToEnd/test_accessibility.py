@@ -1,22 +1,59 @@
-"""Each screen of the web client by the rules of accessibility, in each of its looks; and that the check finds what breaks them."""
+"""Each screen of the web client by the rules of accessibility, in each of its looks; and that the check finds what breaks them.
+
+`MARTLET_LONG=1` goes over all looks, sizes and some languages."""
 import base64
+import itertools
+import os
 
 import looks
 from accessibility import check, faults
 from browser import people
 from client import User
 from harness import test
+from server import ROOT
 from test_browser import furnish, html, picture, post, POLL, upload
 
 NEEDS_BROWSER = True
 
+# MARTLET_LONG=1: in languages of other letters, of long words and from right to left, on the smallest phone, a tablet and a wide screen, too.
+# MARTLET_LANGUAGES chooses some of them.
+LANGUAGES = os.environ.get("MARTLET_LANGUAGES", "en de ja ar" if os.environ.get("MARTLET_LONG") == "1" else "").split()
+SIZES = {"phone": {"width": 320, "height": 568}, "tablet": {"width": 820, "height": 1180}, "desktop": None, "4K": {"width": 3840, "height": 2160}}
+LOOKS = {"light": {}, "dark": {"scheme": "dark"}, "high contrast": {"theme": "contrast"}}
 
-async def screens(person):
+
+class Texts:
+    """The page's words in a language, by those that it has in English."""
+
+    def __init__(self, language):
+        english, self.words = self.read("en"), self.read(language)
+        self.names = {words: name for name, words in reversed(english.items())}
+
+    @staticmethod
+    def read(language):
+        with open(os.path.join(ROOT, "Web", f"texts.{language}.txt"), encoding="utf-8") as file:
+            return dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line and not line.startswith("#"))
+
+    def __getitem__(self, english):
+        return self.words[self.names[english]]
+
+
+async def screens(person, room, say):
     """Goes from screen to screen; gives the name of each while it is shown."""
     page = person.page
-    yield "rooms and a conversation"
-    for button, name in (("Your profile", "settings"), ("New conversation", "new conversation"), ("Go to a conversation", "switcher")):
-        await page.get_by_role("button", name=button).first.click()
+    button = lambda words: page.get_by_role("button", name=say[words], exact=True)
+    beside = page.get_by_role("complementary")
+
+    async def more(words):
+        await button("More about this room").click()
+        await person.choose(say[words])
+
+    yield "a conversation"
+    await page.evaluate("() => { location.hash = ''; }")
+    await button("Your profile").wait_for()
+    yield "rooms"
+    for words, name in (("Your profile", "settings"), ("New conversation", "new conversation"), ("Go to a conversation", "switcher")):
+        await button(words).first.click()
         await page.get_by_role("dialog").wait_for()
         yield name
         if name == "settings":
@@ -25,29 +62,30 @@ async def screens(person):
                 yield "settings, " + await tab.inner_text()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
-    await page.get_by_role("button", name="Members and settings").click()
-    await page.get_by_text("2 members", exact=True).last.wait_for()
+    await person.open_room(room)
+    await button("Members and settings").click()
+    await beside.get_by_role("list", name=say["People"]).get_by_role("button").nth(1).wait_for()
     yield "details"
-    await page.get_by_role("button", name="Members and settings").click()
-    await page.get_by_role("button", name="More about this room").click()
+    await beside.get_by_role("button", name=say["Close"]).click()
+    await button("More about this room").click()
     yield "menu of the room"
-    await person.choose("Search in this room")
-    await page.get_by_label("Search for").fill("ladder")
-    await page.get_by_text("Narrow the search").click()
-    await page.get_by_label("Only").select_option("Pictures and videos")
-    await page.get_by_text("Nothing was found.").wait_for()
+    await person.choose(say["Search in this room"])
+    await page.get_by_label(say["Search for"]).fill("ladder")
+    await page.get_by_text(say["Narrow the search"]).click()
+    await page.get_by_label(say["Only"], exact=True).select_option(say["Pictures and videos"])
+    await page.get_by_text(say["Nothing was found."]).wait_for()
     yield "search"
-    await page.get_by_role("complementary").get_by_role("button", name="Close").click()
-    await person.more("Pictures, files and links")
-    await page.get_by_role("complementary").get_by_role("button", name="Open image dunes.png").wait_for()
+    await beside.get_by_role("button", name=say["Close"]).click()
+    await more("Pictures, files and links")
+    await beside.get_by_role("button", name="dunes.png").first.wait_for()
     yield "what was shared"
-    await page.get_by_role("complementary").get_by_role("tab", name="Links").click()
-    await page.get_by_role("complementary").get_by_role("link", name="https://example.org/dunes").wait_for()
+    await beside.get_by_role("tab", name=say["Links"]).click()
+    await beside.get_by_role("link", name="https://example.org/dunes").wait_for()
     yield "links that were shared"
-    await page.get_by_role("complementary").get_by_role("button", name="Close").click()
+    await beside.get_by_role("button", name=say["Close"]).click()
     await person.message("first of all").click(button="right")
     yield "menu of a message"
-    await person.choose("React")
+    await person.choose(say["React"])
     await page.get_by_role("dialog").get_by_role("button", name="thumbs up").wait_for()
     yield "emoji"
     await page.keyboard.press("Escape")
@@ -66,28 +104,39 @@ def everything(alice, boris):
     return crew
 
 
-async def look_at_all(test, alice_user, crew, look, **options):
-    async with people(test, "alice", fresh=True, **options) as alice:
-        await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+async def look_at_all(test, alice_user, room, look, language="en", size=None, theme="", **options):
+    say = Texts(language)
+    async with people(test, "alice", fresh=True, viewport=size, locale=language, **options) as alice:
+        await alice.page.get_by_role("heading", name=say["Welcome to Martlet"]).wait_for()
         await check(alice, f"sign-in, {look}")
-        await alice.sign_in(alice_user)
-        if look == "high contrast":
-            await alice.page.evaluate("localStorage.setItem('theme', 'contrast')")
+        await alice.sign_in(alice_user, profile=say["Your profile"])
+        if theme:
+            await alice.page.evaluate("theme => localStorage.setItem('theme', theme)", theme)
             await alice.page.reload()
-            await alice.signed_in()
-        await alice.open_room(crew)
+            await alice.signed_in(say["Your profile"])
+        await alice.open_room(room)
         await alice.sees("an answer")
-        async for name in screens(alice):
+        async for name in screens(alice, room, say):
             await check(alice, f"{name}, {look}")
+            wide = await alice.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, f"{name}, {look}: {wide} pixels are beyond the edge"
 
 
 @test("each screen has names for all there is to do, sound references, and letters that can be read, in light and dark and high contrast")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
-    crew = everything(alice_user, boris_user)
-    await look_at_all(test, alice_user, crew, "light")
-    await look_at_all(test, alice_user, crew, "dark", scheme="dark")
-    await look_at_all(test, alice_user, crew, "high contrast")
+    room = everything(alice_user, boris_user)
+    for look, options in LOOKS.items():
+        await look_at_all(test, alice_user, room, look, **options)
+
+
+for language, size in itertools.product(LANGUAGES, SIZES):
+    @test(f"each screen is whole in all looks in {language} on: {size}")
+    async def _(test, language=language, size=size):
+        alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+        room = everything(alice_user, boris_user)
+        for look, options in LOOKS.items():
+            await look_at_all(test, alice_user, room, f"{look}, {size}, {language}", language, SIZES[size], **options)
 
 
 @test("the check finds what has no name, what refers to nothing, and letters that cannot be read")

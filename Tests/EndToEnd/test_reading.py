@@ -1,7 +1,6 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import asyncio
 import re
-import time
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -57,73 +56,6 @@ async def _(test):
         assert users["boris"].user_id not in str(receipts.get(last)), receipts
 
 
-@test("the threads of a room are listed with what is unread in them, which goes once the thread was read")
-async def _(test):
-    room, users = two_in(test, "Loom")
-    root = users["alice"].send(room, "which colour?")
-    users["alice"].send(room, "by the way")
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
-        await alice.more("Threads")
-        await alice.page.get_by_text("Nobody has answered in a thread here yet.").wait_for()
-        await alice.page.get_by_role("button", name="Close").click()
-        users["boris"].send(room, "green, I think", **{"m.relates_to": {"rel_type": "m.thread", "event_id": root}})
-        await alice.message("which colour?").get_by_role("button", name="1 reply").wait_for()
-        # That something in it is unread is a colour.
-        unread = alice.page.locator(".mg-thread-unread")
-        await unread.first.wait_for()
-        await alice.more("Threads")
-        entry = alice.page.get_by_role("complementary", name="Threads").get_by_role("button", name="which colour?")
-        await entry.get_by_text("1 reply").wait_for()
-        await alice.picture("threads")
-        await entry.click()
-        await alice.page.get_by_role("complementary", name="Thread").get_by_text("green, I think", exact=True).wait_for()
-        await expect(unread).to_have_count(0)
-
-
-@test("what somebody said is found in all conversations, and a click leads there")
-async def _(test):
-    user = User(test.base, "finder")
-    attic, cellar = user.create_room(name="Attic"), user.create_room(name="Cellar")
-    user.send(attic, "an old lantern")
-    user.send(cellar, "jars, and a lantern without oil")
-    async with in_room(test, attic, {"finder": user}) as finder:
-        page = finder.page
-        await finder.more("Search in this room")
-        await page.get_by_label("Search for").fill("lantern")
-        await page.get_by_label("Search for").press("Enter")
-        found = page.get_by_role("complementary", name="Search in this room").get_by_role("button", name="lantern")
-        await found.get_by_text("an old lantern").wait_for()
-        assert await found.count() == 1
-        await page.get_by_label("In all conversations").check()
-        elsewhere = found.filter(has_text="Cellar")
-        await elsewhere.get_by_text("without oil").wait_for()
-        assert await found.count() == 2
-        await elsewhere.click()
-        await finder.heading("Cellar").wait_for()
-        await finder.highlighted("without oil").wait_for()
-
-
-@test("a room whose unread messages begin far behind says how many there are, and leads to the first")
-async def _(test):
-    alice_user, boris_user = User(test.direct, "alice"), User(test.direct, "boris")
-    room = alice_user.create_room(name="Long absence", invite=[boris_user.user_id])
-    boris_user.join(room)
-    read = boris_user.send(room, "read long ago")
-    alice_user.post(room_path(room, "read_markers"), {"m.fully_read": read, "m.read": read}).ok()
-    fill(boris_user, room, 300)
-    async with people(test, "alice") as alice:
-        await alice.sign_in(alice_user)
-        await alice.open_room(room)
-        await alice.sees("message 299")
-        jump = alice.page.get_by_role("button", name="300 new messages")
-        await jump.wait_for()
-        await alice.picture("unread-jump")
-        await jump.click()
-        await alice.sees("message 0")
-        await alice.page.get_by_text("New messages", exact=True).wait_for()
-        await jump.wait_for(state="hidden")
-
-
 @test("a room is marked as unread from a message on: the divider stands above it when one comes back, on another device too")
 async def _(test):
     room, users = two_in(test, "Shelf")
@@ -147,25 +79,6 @@ async def _(test):
         await alice.page.get_by_role("button", name="Shelf, marked as unread").click()
         await divider(alice).wait_for()
         await alice.picture("unread-from-here")
-
-
-@test("all that is unread is marked as read at once")
-async def _(test):
-    users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
-    for name in ("Attic", "Cellar"):
-        room = users["alice"].create_room(name=name, invite=[users["boris"].user_id])
-        users["boris"].join(room)
-        users["boris"].send(room, "hello?")
-    for number in range(8):
-        users["alice"].create_room(name=f"Room {number}")
-    async with people(test, "alice") as alice:
-        await alice.sign_in(users["alice"])
-        await alice.page.get_by_role("button", name="Attic, 1 unread message").wait_for()
-        await alice.page.get_by_label("Show", exact=True).select_option("unread")
-        await alice.page.get_by_role("button", name="Mark all as read").click()
-        await alice.until("() => !document.title.startsWith('(')")
-        answer = users["alice"].sync()
-        assert not any(room.get("unread_notifications", {}).get("notification_count") for room in answer["rooms"]["join"].values())
 
 
 # Keeps what is asked of the icon, as an installed page has one.
@@ -417,42 +330,6 @@ IS_DRAWN = """veil => {
 }"""
 
 
-@test("an emoji goes where the caret is")
-async def _(test):
-    room, users = two_in(test, "Faces")
-    async with in_room(test, room, {"alice": users["alice"]}) as alice:
-        page = alice.page
-        field = alice.composer
-        await field.fill("goodbye")
-        for _ in range(3):
-            await field.press("ArrowLeft")
-        await page.get_by_role("main").get_by_role("button", name="Emoji").click()
-        await page.get_by_role("dialog").get_by_label("Search emoji").fill("thumbs up")
-        await page.keyboard.press("Enter")
-        await alice.composed("good👍bye")
-        await field.press("Enter")
-        await alice.sees("good👍bye")
-
-
-@test("who may not write is told so in place of the box, and has the box as soon as they may")
-async def _(test):
-    room, users = two_in(test, "Notices")
-    users["boris"].join(room)
-    levels = users["alice"].get(room_path(room, "state", "m.room.power_levels")).ok()
-    users["alice"].state(room, "m.room.power_levels", {**levels, "events_default": 50}).ok()
-    users["alice"].send(room, "only I speak")
-    async with in_room(test, room, {"boris": users["boris"]}) as boris:
-        await boris.page.get_by_text("You may not write in this room.").wait_for()
-        assert not await boris.composer.is_visible()
-        await boris.message("only I speak").click(button="right")
-        await boris.page.get_by_role("button", name="Copy text").wait_for()
-        assert await boris.page.get_by_role("button", name="Reply").count() == 0
-        await boris.page.keyboard.press("Escape")
-        users["alice"].state(room, "m.room.power_levels", levels).ok()
-        await boris.write("so may I")
-        await boris.sees("so may I")
-
-
 @test("in quiet hours, over midnight too, nobody is told of anything")
 async def _(test):
     room, users = two_in(test, "Night")
@@ -529,50 +406,6 @@ async def _(test):
         told = await alice.page.evaluate("window.told")
         assert [words.split(": ")[1] for _, words, _ in told] == ["aloud"], told
         await alice.page.get_by_role("button", name="Library, 4 unread messages").wait_for()
-
-
-@test("a room is snoozed for an hour, until the morning or for a week, and woken: meanwhile nobody is told of it, and all is counted")
-async def _(test):
-    room, users = two_in(test, "Night")
-    users["alice"].create_room(name="Elsewhere")
-    path = f"user/{quote(users['alice'].user_id)}/rooms/{quote(room)}/account_data/martlet.snooze"
-    async with people(test, "alice", permissions=["notifications"]) as alice:
-        page = alice.page
-        await told_away(alice, users["alice"])
-
-        async def snooze(words):
-            async with page.expect_response(lambda answer: "martlet.snooze" in answer.url):
-                await page.get_by_label("Snooze").select_option(words)
-            return users["alice"].get(path).ok()["until"] / 1000
-
-        await page.get_by_role("button", name="Night").first.click(button="right")
-        until = datetime.fromtimestamp(await snooze("Nothing until tomorrow morning"))
-        assert until == (datetime.now() + timedelta(days=1)).replace(hour=8, minute=0, second=0, microsecond=0), until
-        hours = (await snooze("Nothing for a week") - time.time()) / 3600
-        assert 167.9 < hours < 168.1, hours
-        hours = (await snooze("Nothing for an hour") - time.time()) / 3600
-        assert 0.9 < hours < 1.1, hours
-        assert (await page.get_by_label("Snooze").locator("option:checked").text_content()).startswith("Snoozed until ")
-        await alice.picture("snoozed-light")
-        await page.set_viewport_size(PHONE)
-        await alice.picture("snoozed-phone")
-        await page.set_viewport_size({"width": 1280, "height": 720})
-        await page.keyboard.press("Escape")
-        users["boris"].send(room, "are you there?")
-        await page.get_by_role("button", name="Night, 1 unread message").wait_for()
-        # It is the account's: another device wakes it, or this one.
-        users["alice"].put(path, {"until": 1}).ok()
-        users["boris"].send(room, "now you are")
-        await alice.until("() => window.told.length === 1")
-        await page.get_by_role("button", name="Night, 2 unread messages").click(button="right")
-        assert await page.get_by_label("Snooze").locator("option:checked").text_content() == "Not snoozed"
-        await snooze("Nothing for an hour")
-        assert await snooze("Wake") == 0
-        await page.keyboard.press("Escape")
-        users["boris"].send(room, "and now")
-        await alice.until("() => window.told.length === 2")
-        told = await page.evaluate("window.told")
-        assert [words.split(": ")[1] for _, words, _ in told] == ["now you are", "and now"], told
 
 
 @test("one is told of reactions to what one has said, once that was wanted, and of no others")

@@ -1,9 +1,14 @@
+import Foundation
 import MessengerTesting
 import Testing
 
 @testable import Messenger
 
-@Suite("Ten thousand mutations")
+/// `MARTLET_LONG=1` makes them ten thousand of a list without a policy.
+private let rounds =
+  ProcessInfo.processInfo.environment["MARTLET_LONG"] == nil ? (plain: 800, of: 300) : (plain: 2_500, of: 800)
+
+@Suite("Thousands of mutations")
 struct MutationTests {
   @Test(
     "While rows come, go and change in any way around a reader in the middle, the row before the eyes stands still",
@@ -12,7 +17,7 @@ struct MutationTests {
   func standsStill(seed: UInt64, policy: ListPolicy) throws {
     var reader = Reader(seed: seed, policy: policy)
     var worst = 0.0
-    for _ in 0..<(policy.isEmpty ? 2500 : 800) {
+    for _ in 0..<(policy.isEmpty ? rounds.plain : rounds.of) {
       let before = try #require(reader.screen.timeline.readingPosition)
       let y = try #require(reader.y(before.row))
       reader.mutate(sparing: before.row)

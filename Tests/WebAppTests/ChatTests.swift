@@ -8,9 +8,6 @@ import Testing
 
 @testable import WebApp
 
-private let boris = event(
-  "$b", #"{"membership":"join","displayname":"Bo"}"#, type: "m.room.member", at: 1, state: "@boris:chat.example")
-
 @Suite("What one does in a chat")
 struct ChatTests {
   private let page = Page()

@@ -133,4 +133,113 @@ struct DetailsTests {
     #expect(page.text.contains("No."))
     #expect(choice.value == before && choice.children.first { $0.attributes["value"] == before }?.text == Strings[.ruleInvited])
   }
+
+  @Test("of many members one page is listed, and more as one asks for them; words find them among all")
+  func manyMembers() {
+    let page = Self.page(level: 50, others: (0..<449).map { "fan\($0)" })
+    #expect(page.all("ma-member").count == 200)
+    page.click(Strings[.moreResults] + " · " + Strings[.moreMembers, count: 252])
+    #expect(page.all("ma-member").count == 400)
+    page.click(Strings[.moreResults] + " · " + Strings[.moreMembers, count: 52])
+    #expect(page.all("ma-member").count == 452 && !page.text.contains(Strings[.moreResults]))
+    page.type("fan44", into: Strings[.searchMembers])
+    #expect(page.all("ma-member").count == 10)
+  }
+
+  @Test("one sees who is there and what they say of it, and of who is away when they were here last")
+  func presence() throws {
+    let page = Self.page(level: 0)
+    func presence(_ content: String) {
+      page.sync(answer: #""presence":{"events":[{"type":"m.presence","sender":"@boris:chat.example","content":\#(content)}]}"#)
+    }
+    func line() throws -> FakeElement { try #require(page.all("ma-member").first { $0.allText.contains("Boris") }) }
+    presence(#"{"presence":"online","currently_active":true,"status_msg":"in the shed"}"#)
+    #expect(try line().allText.contains(Strings[.isHere] + " · in the shed"))
+    #expect(
+      page.all("ma-is-here").contains { $0.text == Strings[.hereNow, count: 2] || $0.text == Strings[.hereNow, count: 1] })
+    page.dom.fire(.click, on: try line().node)
+    #expect(page.all("ma-dialog").last?.allText.contains("in the shed") == true)
+    page.app.dialogs.closeAll()
+    presence(#"{"presence":"offline","last_active_ago":60000}"#)
+    let away = try line().allText
+    #expect(away.contains("lastSeen") && !away.contains(Strings[.isHere]))
+  }
+
+  @Test("a person is reported with what it is and a reason")
+  func reportPerson() throws {
+    let page = Self.page(level: 0)
+    page.dom.fire(.click, on: try #require(page.all("ma-member").first { $0.allText.contains("Boris") }).node)
+    page.click(Strings[.reportPerson])
+    try page.select(Strings[.reportSpam], in: Strings[.reportKind])
+    page.type("They sell slugs", into: Strings[.reportReason])
+    page.submitForm()
+    #expect(page.body(of: "/users/") == #"{"reason":"Spam: They sell slugs"}"#)
+    page.answer("/report", "{}")
+    #expect(page.text.contains(Strings[.reported]))
+  }
+
+  @Test("who asks to be let in is, who was banned may come again, and who may read earlier messages is chosen")
+  func letIn() throws {
+    let page = Self.page(level: 100)
+    page.click(Strings[.letIn] + ": @nora:chat.example")
+    #expect(page.body(of: "/invite").contains("@nora:chat.example"))
+    page.click(Strings[.unban] + ": @mallory:chat.example")
+    #expect(page.body(of: "/unban").contains("@mallory:chat.example"))
+    try page.select(Strings[.readSinceJoined], in: Strings[.whoMayRead])
+    #expect(page.body(of: "m.room.history_visibility").contains(#""joined""#))
+  }
+
+  // MARK: Groups
+
+  private static let groups =
+    #"{"type":"martlet.mention_groups","state_key":"","event_id":"$g","sender":"@owner:chat.example","origin_server_ts":1,"#
+    + #""content":{"groups":{"design":["@boris:chat.example"]}}}"#
+
+  private static func showGroups(_ page: Page) {
+    page.click(Strings[.moreSettings])
+    page.click(Strings[.groups])
+  }
+
+  @Test("a room's group is made of members, changed and removed; a name that is no word, or is another's, is refused")
+  func groups() throws {
+    let page = Self.page(level: 100)
+    Self.showGroups(page)
+    page.click(Strings[.newGroup])
+    func add(_ user: String) { page.type(user, into: Strings[.groupMember]) }
+    add("@boris:chat.example")
+    add("@owner:chat.example")
+    add("@boris:chat.example")
+    #expect(page.all("ma-chip").map(\.allText) == ["Boris", "Owner"])
+    for wrong in ["two words", "here"] {
+      page.type(wrong, into: Strings[.groupName])
+      page.submitForm()
+      #expect(page.text.contains(Strings[.groupNameWrong]) && page.body(of: "martlet.mention_groups").isEmpty)
+    }
+    page.dom.fire(.click, on: try #require(page.all("ma-chip").last).node)
+    #expect(page.all("ma-chip").map(\.allText) == ["Boris"])
+    page.type("design", into: Strings[.groupName])
+    page.submitForm()
+    #expect(page.body(of: "martlet.mention_groups") == #"{"groups":{"design":["@boris:chat.example"]}}"#)
+    page.answer("martlet.mention_groups", #"{"event_id":"$g"}"#)
+    page.sync([("!a", #"{"timeline":{"events":[\#(Self.groups)]}}"#)])
+    #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@design") && $0.contains("Boris") })
+
+    page.click(Strings[.edit] + ": @design")
+    add("@owner:chat.example")
+    page.submitForm()
+    #expect(page.body(of: "martlet.mention_groups") == #"{"groups":{"design":["@boris:chat.example","@owner:chat.example"]}}"#)
+    page.answer("martlet.mention_groups", #"{"event_id":"$h"}"#)
+    page.click(Strings[.removeNamed, "@design"])
+    #expect(page.body(of: "martlet.mention_groups") == #"{"groups":{}}"#)
+  }
+
+  @Test("who may not change the groups of a room sees who is in them")
+  func othersGroups() {
+    let page = Self.page(level: 0)
+    page.sync([("!a", #"{"timeline":{"events":[\#(Self.groups)]}}"#)])
+    Self.showGroups(page)
+    #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@design") && $0.contains("Boris") })
+    let offered = Self.buttons(page)
+    #expect(!offered.contains(Strings[.newGroup]) && !offered.contains(Strings[.edit] + ": @design"))
+  }
 }

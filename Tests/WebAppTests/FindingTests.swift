@@ -150,4 +150,31 @@ struct FindingTests {
     #expect(page.answer("/publicRooms", #"{"chunk":[]}"#))
     #expect(page.text.contains(Strings[.noPublicRooms]))
   }
+
+  @Test("the people of a server come by pages as one scrolls near the end, once each, and the arrows go through them")
+  func scrolled() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([])
+    page.answer("/capabilities", #"{"capabilities":{"martlet.paging":{"enabled":true}}}"#)
+    page.click(Strings[.newConversation])
+    func answer(_ numbers: Range<Int>, _ next: String?) {
+      let users = numbers.map { #"{"user_id":"@u\#($0):chat.example"}"# }.joined(separator: ",")
+      page.answer(
+        "martlet.paging/users",
+        #"{"users":[\#(users)],"has_next":\#(next != nil)"# + (next.map { #","next_batch":"\#($0)"}"# } ?? "}"))
+    }
+    answer(0..<20, "two")
+    let body = try #require(page.all("ma-dialog-body").last)
+    let height = page.dom.height(of: try #require(page.all("ma-members", in: body).first))
+    page.dom.fire(.scroll, on: body.node, x: height - 1_000, y: 600)
+    #expect(page.count("from=two") == 0)
+    for _ in 0..<2 { page.dom.fire(.scroll, on: body.node, x: height - 700, y: 600) }
+    #expect(page.count("from=two") == 1)
+    answer(20..<30, nil)
+    #expect(page.all("ma-member").count == 30)
+    let first = try #require(page.all("ma-member").first).node
+    page.dom.fire(.keyDown, on: first, text: "ArrowDown")
+    #expect(page.dom.focused == page.all("ma-member")[1].node)
+  }
 }

@@ -17,8 +17,11 @@ final class Page {
   /// What the page around it heard.
   private(set) var told: [String] = []
 
-  /// - Parameter wishes: of the page that it is a frame of.
-  init(loginToken: ByteString? = nil, wishes: JSON? = nil) {
+  /// - Parameters:
+  ///   - wishes: of the page that it is a frame of.
+  ///   - stored: what an earlier page has left in the browser.
+  init(loginToken: ByteString? = nil, wishes: JSON? = nil, stored: [ByteString: [UInt8]] = [:]) {
+    self.stored = stored
     app = App(dom: dom, effects: EffectRunner(server: Server(base: "https://chat.example")), seed: 1)
     app.loginToken = loginToken
     app.perform = { [unowned self] in perform($0) }
@@ -37,6 +40,7 @@ final class Page {
 
   private var loads: [(LoadID, StoreRange)] = []
   private var writes: [WriteID] = []
+  private var timers: [TimerID] = []
 
   private func perform(_ effect: Effect) {
     switch effect {
@@ -45,9 +49,17 @@ final class Page {
     case .cancelRequest(let id): requests.removeAll { $0.id == id }
     case .load(let id, let range): loads.append((id, range))
     case .write(let id, let operations):
-      for case .put(let key, let value) in operations { stored[key] = value }
+      for operation in operations {
+        switch operation {
+        case .put(let key, let value): stored[key] = value
+        case .delete(let key): stored[key] = nil
+        case .deleteAll(let prefix): stored = stored.filter { !$0.key.utf8.starts(with: prefix.utf8) }
+        }
+      }
       writes.append(id)
-    case .startTimer, .cancelTimer, .releaseBlob, .change, .queryEnded, .queryProgress: break
+    case .startTimer(let id, _): timers.append(id)
+    case .cancelTimer(let id): timers.removeAll { $0 == id }
+    case .releaseBlob, .change, .queryEnded, .queryProgress: break
     }
   }
 
@@ -71,6 +83,14 @@ final class Page {
     app.take(.response(id, .answer(status: status, body: Array(json.utf8))))
     settleStore()
     return true
+  }
+
+  /// The time of all timers that were started is over.
+  func runTimers() {
+    let over = timers
+    timers = []
+    for timer in over { app.take(.timerFired(timer)) }
+    settleStore()
   }
 
   func body(of path: String) -> String {

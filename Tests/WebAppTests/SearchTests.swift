@@ -260,4 +260,32 @@ struct SearchTests {
     page.click("sharedInRoom")
     #expect(page.all("ma-shared").count == 1 && page.app.place.showsDetails == false)
   }
+
+  @Test("what is found comes in pages; in all conversations each says of which it is, and a click leads there")
+  func pages() throws {
+    try open("searchRoom")
+    page.sync([("!b", room("Cellar", [("@boris:chat.example", "x", 5)]))])
+    page.type("lantern", into: "searchFor")
+    try submit()
+    page.answer("/search", found((0..<20).map { event("$s\($0)", text("lantern \($0)")) }, next: "2"))
+    #expect(results.count == 20 && status == "shownCount 20")
+    page.click("moreResults")
+    #expect(page.requests.contains { $0.request.target.contains("next_batch=2") })
+    page.answer("/search", found([event("$t", text("the last lantern"))]))
+    #expect(results.count == 21 && !page.all("ma-button").contains { $0.allText == "moreResults" })
+
+    let everywhere = try #require(page.all("ma-check").first?.tags("input").first)
+    page.dom.fire(.change, on: everywhere.node, x: 1)
+    #expect(!page.body(of: "/search").contains("rooms"))
+    let elsewhere = event("$e", text("a lantern without oil")).dropLast() + #","room_id":"!b"}"#
+    let here = event("$h", text("an old lantern")).dropLast() + #","room_id":"!a"}"#
+    page.answer("/search", found([String(elsewhere), String(here)]))
+    #expect(results == ["a lantern without oil", "an old lantern"])
+    let line = try #require(page.all("ma-result").first)
+    #expect(page.all("ma-result-name", in: line).first?.text == "Cellar")
+    page.dom.fire(.click, on: line.node)
+    #expect(page.app.place.room?.string == "!b")
+    page.settleStore()
+    #expect(page.requests.contains { $0.request.target.contains("/context/$e") || $0.request.target.contains("/context/%24e") })
+  }
 }

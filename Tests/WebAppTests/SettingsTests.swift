@@ -223,4 +223,23 @@ struct SettingsTests {
     page.click(Strings[.close])
     #expect(page.all("ma-overlay").isEmpty)
   }
+
+  @Test("lines of deleted messages are shown or not as the settings say, at once")
+  func deleted() throws {
+    let page = Page()
+    page.signIn()
+    let redaction = event("$r", #"{"redacts":"$1"}"#, type: "m.room.redaction", at: 20)
+    page.syncRoom([event("$1", text("page 1")), event("$2", text("page 2"), at: 11), redaction])
+    try page.enterRoom()
+    func lines() -> Int { page.all("mg-row").count { $0.allText.contains(Strings[.removedMessage]) } }
+    #expect(lines() == 1)
+    page.click(Strings[.profile])
+    page.click(Strings[.appearance])
+    let box = try #require(page.all("ma-check").first { $0.allText == Strings[.showDeleted] }?.tags("input").first)
+    #expect(box.attributes["checked"] != nil)
+    for (isOn, count) in [(false, 0), (true, 1)] {
+      page.dom.fire(.change, on: box.node, x: isOn ? 1 : 0)
+      #expect(lines() == count && page.app.hidesDeleted == !isOn)
+    }
+  }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Each world dies five times; `MARTLET_LONG=1` makes them 2,000 deaths and says how many events there were, `MARTLET_SEED` makes others.
 private let isLong = getenv("MARTLET_LONG") != nil
-private let worlds = isLong ? 400 : 40
+private let worlds = isLong ? 400 : 20
 private let firstSeed = getenv("MARTLET_SEED").flatMap { Int(String(cString: $0)) } ?? 1
 
 @Suite struct KillTests {

@@ -13,7 +13,7 @@ import Testing
   private static let roundsPerRoom = 15
 
   @Test func `unread counts equal a recount from scratch over random histories`() async throws {
-    let wanted = Trials.count(2_000, long: 100_000)
+    let wanted = Trials.count(600, long: 100_000)
     var histories = 0
     var seed = Trials.seed
     while histories < wanted {

@@ -35,7 +35,8 @@ final class Simulation {
   var unit: ForwardingUnit { units[0] }
   private(set) var events: [RouterEvent] = []
   private var random: SeededGenerator
-  private var flights: [Flight] = []
+  /// By the millisecond in which they arrive.
+  private var flights: [Int64: [Flight]] = [:]
   /// When the link to a peer has sent what it was given.
   private var idle: [TransportAddress: MediaTime] = [:]
   private var peers: [TransportAddress: SimulatedPeer] = [:]
@@ -108,9 +109,7 @@ final class Simulation {
       for peer in peers.values.sorted(by: { $0.id.number < $1.id.number }) {
         for datagram in peer.advance(now) { fly(datagram, from: peer.address, to: Self.address(of: workers[peer.id]!)) }
       }
-      let due = flights.filter { $0.arrival <= now }.sorted { $0.arrival < $1.arrival }
-      flights.removeAll { $0.arrival <= now }
-      for flight in due {
+      for flight in takeDue() {
         if let unit = self.unit(at: flight.to) {
           var bytes = flight.bytes
           bytes.withUnsafeMutableBytes { unit.receive($0, from: flight.from, now: now) }
@@ -127,6 +126,17 @@ final class Simulation {
       relay()
     }
   }
+
+  /// What has arrived by now. What was sent in the step before after its arrivals, and took no time, was due then.
+  private func takeDue() -> [Flight] {
+    let millisecond = Self.millisecond(now)
+    var due = flights.removeValue(forKey: millisecond - 1) ?? []
+    due += flights.removeValue(forKey: millisecond) ?? []
+    return due.sorted { $0.arrival < $1.arrival }
+  }
+
+  /// At whose end a moment is over.
+  private static func millisecond(_ moment: MediaTime) -> Int64 { (moment.microseconds + 999) / 1_000 }
 
   private func relay() {
     for (number, unit) in units.enumerated() {
@@ -146,7 +156,8 @@ final class Simulation {
       guard let departure = pass(bytes.count, to: to) else { continue }
       let jitter = Int64.random(in: 0...conditions.jitter.microseconds, using: &random)
       let delay = MediaTime.Interval(microseconds: conditions.delay.microseconds + jitter)
-      flights.append(Flight(bytes: bytes, from: from, to: to, arrival: departure + delay))
+      let flight = Flight(bytes: bytes, from: from, to: to, arrival: departure + delay)
+      flights[Self.millisecond(flight.arrival), default: []].append(flight)
     }
   }
 
