@@ -1,9 +1,11 @@
 """The files of the page as browsers get them: it has a policy of its own, whoever serves it, and the service worker keeps to its own caches."""
+import asyncio
 import base64
 import os
 import re
 
-from browser import people
+from browser import PROFILE, people
+from client import User
 from harness import test
 from server import ROOT
 
@@ -65,21 +67,13 @@ async def _(test):
 TINY = """AGFzbQEAAAABIgZgAABgAX8AYAJ/fwBgA39/fwBgAX8Bf2AGf398fH9/AX8CJwMEaG9zdANsb2cAAgRob3N0BHBsYXkAAwRob3N0B3JlbGVhc2UAAQMGBQAABAEFBAQBcAABBQMBAAEHSwcG
 bWVtb3J5AgAFdGFibGUBABFfX3dhc21fY2FsbF9jdG9ycwADBXN0YXJ0AAQFYWxsb2MABQdkZWFsbG9jAAYIZGlzcGF0Y2gABwwBAQpVBQMAAQsIAEEQQQcQAAsFAEGACAsDAAELPAAgAEEBRgRA
 IAQgBRAACyAAQQJGBEBBABEAAAsgAEEDRgRAQQcgBCAFEAFBBxACCyAAQQRGBEAAC0EFCwsNAQBBEAsHc3RhcnRlZA=="""
-# A part of it, as wasm-split makes them: its function, which logs "part", becomes the first of that table.
-PART = """AGFzbQEAAAABCQJgAn9/AGAAAAIwAwRob3N0A2xvZwAAB3ByaW1hcnkGbWVtb3J5AgABB3ByaW1hcnkFdGFibGUBcAABAwIBAQkHAQBBAAsBAQoLAQkAQYAQQQQQAAsLCwEAQYAQCwRwYXJ0"""
 
 
-@test("several programs run in one page; a part is added to one of them; one that stops or cannot be had is told of")
+@test("several programs run in one page; one that stops or cannot be had is told of")
 async def _(test):
     async with people(test, "alice", service_workers="block") as alice:
         await alice.open()
-        programs = {"tiny.wasm": TINY, "part.wasm": PART}
-
-        async def give(route):
-            body = base64.b64decode(programs[route.request.url.rpartition("/")[2]])
-            await route.fulfill(body=body, content_type="application/wasm")
-        for name in programs:
-            await alice.page.route("**/" + name, give)
+        await alice.page.route("**/tiny.wasm", lambda route: route.fulfill(body=base64.b64decode(TINY), content_type="application/wasm"))
         await alice.page.route("**/none.wasm", lambda route: route.fulfill(status=404))
         told = await alice.page.evaluate("""async () => {
           const { Program } = await import('./program.js');
@@ -91,13 +85,41 @@ async def _(test):
           const other = one.beside('tiny.wasm', document.createElement('div'));
           told.push(await one.run(), await other.run());
           told.push(one.dispatch(1, 0, 0, 0, 'grüße'), other.dispatch(1, 0, 0, 0, new Uint8Array([104, 105])));
-          await one.add('part.wasm');
-          told.push(one.dispatch(2), one.dispatch(3, 0, 0, 0, 'a.ogg'));
+          told.push(one.dispatch(3, 0, 0, 0, 'a.ogg'));
           await import('./sound.js');
           told.push(other.dispatch(2), other.dispatch(1, 0, 0, 0, 'late'), one.dispatch(1, 0, 0, 0, 'on'));
           told.push(await one.beside('none.wasm', document.createElement('div')).run());
           console.log = log;
           return told;
         }""")
-        assert told == ["started", "started", True, True, "grüße", "hi", 5, 5, "part", 5, 5, "crashed", "on", 0, 0, 5, "unreachable", False], told
+        assert told == ["started", "started", True, True, "grüße", "hi", 5, 5, 5, "crashed", "on", 0, 0, 5, "unreachable", False], told
+        alice.troubles.clear()
+
+
+@test("the list stands there before the part of the program for an open room; a part of another version is refused, and the page offers to reload")
+async def _(test):
+    async with people(test, "alice", service_workers="block") as alice:
+        page, may_come = alice.page, asyncio.Event()
+
+        async def late(route):
+            await may_come.wait()
+            await route.continue_()
+
+        async def other_version(route):
+            answer = await route.fetch()
+            await route.fulfill(response=answer, body=re.sub(rb"app\.wasm#.", b"app.wasm#!", await answer.body()))
+
+        await page.route("**/app.room.wasm", late)
+        await page.route("**/app.more.wasm", other_version)
+        await alice.sign_in(User(test.base, "alice"))
+        await page.get_by_text("Loading messages…").wait_for()
+        may_come.set()
+        await page.get_by_role("heading", name="Pick a conversation").wait_for()
+        await page.get_by_role("button", name=PROFILE).click()
+        await page.get_by_role("alert").filter(has_text="could not be loaded").wait_for()
+        await page.unroute("**/app.more.wasm")
+        await page.get_by_role("button", name="Reload").click()
+        await page.get_by_role("button", name=PROFILE).click()
+        await alice.dialog.get_by_role("heading", name="Settings").wait_for()
+        # The browser says what it refused.
         alice.troubles.clear()

@@ -20,7 +20,10 @@ extension App {
   /// Runs `then` once the part is there: at once, where it has been loaded. It is not run if the part cannot be had; the page says so then.
   func need(_ part: Part, _ then: @escaping () -> Void) {
     if Host.hasPart(part.name) { return then() }
+    // In the place of a room that is to come stands that it comes.
+    let isOver = part == .room ? {} : notices.showWhile(.opening)
     Host.loadPart(part.name) { [self] in
+      isOver()
       then()
       dom.flush()
     }

@@ -40,6 +40,19 @@ final class Notices<D: DOM> {
 
   func show(_ text: Strings.Key, isTrouble: Bool = false) { show(Strings[text], isTrouble: isTrouble) }
 
+  /// Shows words until the function that it returns is called; nothing where that is soon.
+  func showWhile(_ text: Strings.Key) -> () -> Void {
+    var mine = 0
+    let patience = Host.after(milliseconds: 400) { [self] in
+      show(text)
+      mine = number
+    }
+    return { [self] in
+      patience.cancel()
+      if number == mine { hide() }
+    }
+  }
+
   private func hide() {
     if last != .none { dom.release(last) }
     last = .none
