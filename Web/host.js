@@ -68,9 +68,9 @@ function onTrouble(kind) {
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.
 async function fetchRest(program) {
-  await program.loadParts();
+  const parts = program.loadParts();
   program.fetchServices();
-  await Promise.allSettled([import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
+  await Promise.allSettled([parts, import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
   // The service worker asks for all files of the page again.
   if (isOurPage && !program.frame) await import('./shell.js').catch(console.error);
 }

@@ -38,7 +38,7 @@ globalThis.shown = check => new Promise(done => {
   requestAnimationFrame(look);
 });
 const stream = WebAssembly.instantiateStreaming;
-WebAssembly.instantiateStreaming = async (...given) => { const made = await stream(...given); globalThis.program = made.instance.exports; return made; };
+WebAssembly.instantiateStreaming = async (...given) => { const made = await stream(...given); globalThis.program ??= made.instance.exports; return made; };
 addEventListener('DOMContentLoaded', () => { globalThis.listed = shown(() => document.querySelectorAll('.ma-entry').length > 5); });
 """
 

@@ -246,7 +246,9 @@ BREAKABLE = """
 const stream = WebAssembly.instantiateStreaming;
 WebAssembly.instantiateStreaming = async (...given) => {
   const made = await stream(...given);
-  globalThis.breakProgram = () => new Uint8Array(made.instance.exports.memory.buffer).fill(255, 1024);
+  const { memory } = made.instance.exports;
+  // Parts of the program have none of their own.
+  if (memory) globalThis.breakProgram = () => new Uint8Array(memory.buffer).fill(255, 1024);
   return made;
 };"""
 

@@ -74,6 +74,14 @@ async def _(test):
     async with people(test, "alice", service_workers="block") as alice:
         await alice.open()
         await alice.page.route("**/tiny.wasm", lambda route: route.fulfill(body=base64.b64decode(TINY), content_type="application/wasm"))
+        # What a program asks of a script that is fetched later waits for it.
+        may_come = asyncio.Event()
+
+        async def late(route):
+            await may_come.wait()
+            await route.continue_()
+        await alice.page.route("**/sound.js", late)
+        await alice.page.expose_function("soundMayCome", may_come.set)
         await alice.page.route("**/none.wasm", lambda route: route.fulfill(status=404))
         told = await alice.page.evaluate("""async () => {
           const { Program } = await import('./program.js');
@@ -86,6 +94,7 @@ async def _(test):
           told.push(await one.run(), await other.run());
           told.push(one.dispatch(1, 0, 0, 0, 'grüße'), other.dispatch(1, 0, 0, 0, new Uint8Array([104, 105])));
           told.push(one.dispatch(3, 0, 0, 0, 'a.ogg'));
+          await soundMayCome();
           await import('./sound.js');
           told.push(other.dispatch(2), other.dispatch(1, 0, 0, 0, 'late'), one.dispatch(1, 0, 0, 0, 'on'));
           told.push(await one.beside('none.wasm', document.createElement('div')).run());

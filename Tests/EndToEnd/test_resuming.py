@@ -216,6 +216,8 @@ async def _(test):
 @test("a large file goes up where the browser has thrown away what the page keeps")
 async def _(test):
     async with sent_to(test, "Wreck", service_workers="block") as (server, link, users, room, alice):
+        # What keeps the files is fetched behind the first screen.
+        await alice.until("async () => (await indexedDB.databases()).some(({ name }) => name.endsWith(' files'))")
         assert await alice.page.evaluate(THROW_AWAY) == 1
         body = os.urandom(9_000_000)
         async with attach(alice, body, "flotsam.bin"):

@@ -100,7 +100,9 @@ struct ChatTests {
       (element.attributes["data-region"] == nil ? [] : [element.classes.split(separator: " ").first.map { String($0) } ?? ""])
         + element.children.flatMap(marked)
     }
-    #expect(marked(page.root) == ["ma-calls", "ma-list", "ma-header", "ma-timeline", "ma-writer", "ma-side", "ma-details"])
+    #expect(marked(page.root) == ["ma-calls", "ma-list", "ma-header", "ma-timeline", "ma-writer", "ma-side"])
+    page.app.goTo(.details(RoomID(trusted: "!a")))
+    #expect(marked(page.root).last == "ma-details")
   }
 
   // MARK: Hiding

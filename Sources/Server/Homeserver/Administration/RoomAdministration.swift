@@ -50,12 +50,21 @@ package final class RoomAdministration: Sendable {
     let purges = parameters["purge"]?.bool ?? true
     var users = task.result?["kicked_users"]?.elements.compactMap { $0.text } ?? []
     var aliases = task.result?["local_aliases"]?.elements.compactMap { $0.text } ?? []
+    func note(_ shutdown: Rooms.Shutdown) {
+      let known = (Set(users), Set(aliases))
+      users += shutdown.removed.map(\.text).filter { !known.0.contains($0) }
+      aliases += shutdown.aliases.map(\.text).filter { !known.1.contains($0) }
+    }
     if task.cursor != Self.purging {
+      // Written down before anybody goes: after an interruption in between nobody would know who went.
+      note(try await rooms.plannedShutdown(of: roomID))
+      try await database.write { [tasks, result = Self.result(users, aliases)] tx in
+        try tasks.advance(task.id, to: Self.removing, done: 0, result: result, in: tx)
+      }
       let shutdown = try await rooms.shutDown(
         roomID, blockedBy: parameters["block"]?.bool == true ? UserID(parameters["by"]) : nil,
         reason: parameters["reason"]?.string)
-      users += shutdown.removed.map(\.text)
-      aliases += shutdown.aliases.map(\.text)
+      note(shutdown)
     }
     let result = Self.result(users, aliases)
     guard purges else { return result }
@@ -69,7 +78,8 @@ package final class RoomAdministration: Sendable {
     return result
   }
 
-  /// The cursor of a deletion once everyone is out.
+  /// The cursor of a deletion while people are taken out, and once everyone is.
+  private static let removing = "remove"
   private static let purging = "purge"
 
   private static func result(_ users: [ByteString], _ aliases: [ByteString]) -> [UInt8] {

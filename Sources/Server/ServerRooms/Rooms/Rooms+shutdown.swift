@@ -25,9 +25,7 @@ extension Rooms {
         throw MatrixError.notFound("There is no such room on this server.")
       }
       for observer in self.observers { try observer.shutDown(room, in: transaction) }
-      let aliases = try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", room.number) {
-        $0.identifier(0, as: RoomAlias.self)
-      }
+      let aliases = try Self.aliases(of: room, transaction)
       try transaction.execute("DELETE FROM room_alias WHERE room = $1", room.number)
       return aliases
     }
@@ -39,14 +37,34 @@ extension Rooms {
     }
   }
 
+  /// What `shutDown` would do now. Throws `M_NOT_FOUND`.
+  package func plannedShutdown(of roomID: RoomID) async throws -> Shutdown {
+    try await database.read { transaction in
+      guard let room = try self.cache.snapshot(of: roomID, in: transaction) else {
+        throw MatrixError.notFound("There is no such room on this server.")
+      }
+      let aliases = try Self.aliases(of: room, transaction)
+      return Shutdown(removed: self.present(in: room), aliases: aliases)
+    }
+  }
+
+  private static func aliases(of room: RoomSnapshot, _ transaction: ReadTransaction) throws -> [RoomAlias] {
+    try transaction.all("SELECT alias FROM room_alias WHERE room = $1 ORDER BY alias", room.number) { $0.identifier(0) }
+  }
+
+  /// Who of this server is in a room, invited to it or knocking.
+  private func present(in room: RoomSnapshot) -> [UserID] {
+    let members = room.members.filter { user, member in
+      user.serverName == configuration.serverName && [.join, .invite, .knock].contains(member.membership)
+    }
+    return members.map(\.key).sorted()
+  }
+
   private static let shutdownBatchMembers = 50
 
   private func removeMembers(of roomID: RoomID, _ reason: String?) async throws -> [UserID] {
     try await edit(roomID) { editor in
-      let present = editor.room.members.filter { user, member in
-        user.serverName == self.configuration.serverName && [.join, .invite, .knock].contains(member.membership)
-      }
-      let batch = Array(present.map(\.key).sorted().prefix(Self.shutdownBatchMembers))
+      let batch = Array(self.present(in: editor.room).prefix(Self.shutdownBatchMembers))
       for user in batch { try self.appendMember(.leave, of: user, by: user, reason: reason, to: &editor) }
       return batch
     }
