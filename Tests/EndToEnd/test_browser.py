@@ -386,6 +386,8 @@ async def _(test):
         # Also a page that was itself loaded from the network by way of the service worker, and one that was not.
         await page.reload()
         await page.get_by_role("navigation", name="المحادثات").wait_for()
+        # The last file that is fetched behind the first screen.
+        await alice.until("() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/shell.js'))")
         await alice.go_offline()
         for _ in range(2):
             await page.reload()
