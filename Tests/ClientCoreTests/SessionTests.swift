@@ -91,6 +91,23 @@ import Testing
     #expect(host.result() == "done")
   }
 
+  @Test func `a sync that is refused while one logs out everywhere takes nothing from how that ends`() {
+    let refusal = #"{"errcode":"M_UNKNOWN_TOKEN","error":""}"#
+    var host = Host.inRoom()
+    host.command(.session(.logOutEverywhere))
+    host.answer("/sync", status: 401, refusal)
+    #expect(host.client.sessionState == .signedIn)
+    host.answer("/logout/all", "{}")
+    #expect(host.client.sessionState == .signedOut && host.result() == "done")
+    host = Host.inRoom()
+    host.command(.session(.logOutEverywhere))
+    host.answer("/sync", status: 401, refusal)
+    host.answer("/logout/all", status: 500, "{}")
+    #expect(host.client.sessionState == .signedIn && host.result().hasPrefix("refused"))
+    host.answer("/sync", status: 401, refusal)
+    #expect(host.client.sessionState == .signedOut)
+  }
+
   @Test func `a guest has no name`() {
     var host = SignInTests.fresh()
     host.command(.session(.registerGuest))

@@ -69,4 +69,9 @@ extension RequestPurpose {
     if case .logOut = self { return true }
     return false
   }
+
+  var isLogOutEverywhere: Bool {
+    if case .logOutEverywhere = self { return true }
+    return false
+  }
 }

@@ -84,7 +84,11 @@ extension Client {
     if let request = query.requestID { cancelRequest(request) }
     cancelTimer(&query.timer)
     emit(.queryEnded(id, result))
-    guard query.request.endsSession, case .failed = result else { return }
+    if query.request.endsSession, case .failed = result { sendSuspended() }
+  }
+
+  /// What would have ended the session did not: what was refused meanwhile is sent again.
+  mutating func sendSuspended() {
     let suspended = refresh.suspended
     refresh.suspended = []
     for request in suspended { send(request) }
@@ -96,9 +100,10 @@ extension Client {
     return queries[id]?.request.isPassedOn ?? false
   }
 
-  /// Whether a query that ends the session is under way, other than this one.
+  /// Whether a request that ends the session is under way, other than this one.
   func isEnding(besides purpose: RequestPurpose) -> Bool {
-    queries.keys.contains { id in
+    if !purpose.isLogOutEverywhere, pending.requests.values.contains(where: { $0.purpose.isLogOutEverywhere }) { return true }
+    return queries.keys.contains { id in
       if case .query(id) = purpose { return false }
       return queries[id].map { $0.request.endsSession && $0.requestID != nil } ?? false
     }

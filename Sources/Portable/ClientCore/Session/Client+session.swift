@@ -27,7 +27,10 @@ extension Client {
   }
 
   mutating func loggedOutEverywhere(_ answer: Answer, _ id: CommandID) {
-    if let error = answer.error { return finish(id, .failed(error)) }
+    if let error = answer.error {
+      sendSuspended()
+      return finish(id, .failed(error))
+    }
     endSession(keepingData: false)
     finish(id, .done)
   }
