@@ -42,8 +42,8 @@ has_other_parts() {
   for name in RoomCalls MessengerElement MartletCall; do [ -f ".build/web/$name.wasm" ] || return 1; done
 }
 
-# build_rest INPUTS: what the first minute does not need, what is missed first at first. While .still-building lies in the page's folder, the server says of
-# programs that are missing that they are still being built.
+# build_rest INPUTS: what the first minute does not need, in the order in which it is missed. While .still-building lies in the page's folder,
+# the server says of programs that are missing that they are still being built.
 build_rest() {
   {
     Scripts/build-web RoomCalls WebApp MessengerElement MartletCall && build_server && swift_build -c release --product martlet-terminal

@@ -33,19 +33,21 @@ class Server(Martlet):
     program = next(filter(os.path.exists, (os.path.join(ROOT, ".build", kind, "martlet") for kind in ("release", "debug"))), "")
 
 
-def slow_page(browser):
-    context = browser.new_context()
-    page = context.new_page()
+def slow_down(context, page):
+    """What the page fetches from now on takes as long as on a slow phone's network; nothing that is kept is used."""
     devtools = context.new_cdp_session(page)
     devtools.send("Network.enable")
+    devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    devtools.send("Network.setBypassServiceWorker", {"bypass": True})
     devtools.send("Network.emulateNetworkConditions", {
         "offline": False, "latency": DELAY_MILLISECONDS, "downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND})
-    return context, page
 
 
 def first_button(browser, base):
     """(seconds, files, bytes)"""
-    context, page = slow_page(browser)
+    context = browser.new_context()
+    page = context.new_page()
+    slow_down(context, page)
     began = time.monotonic()
     page.goto(base)
     page.get_by_role("button", name="Sign in").first.wait_for()
@@ -65,12 +67,7 @@ def signed_in(browser, base):
     page.get_by_role("textbox", name="Password").locator("visible=true").fill("correct horse battery")
     page.get_by_role("button", name="Create account").locator("visible=true").last.click()
     page.get_by_role("button", name="New conversation").first.wait_for()
-    devtools = context.new_cdp_session(page)
-    devtools.send("Network.enable")
-    devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    devtools.send("Network.setBypassServiceWorker", {"bypass": True})
-    devtools.send("Network.emulateNetworkConditions", {
-        "offline": False, "latency": DELAY_MILLISECONDS, "downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND})
+    slow_down(context, page)
     began = time.monotonic()
     page.reload()
     page.get_by_role("button", name="New conversation").first.wait_for()

@@ -14,14 +14,6 @@
       TransportAddress(IPAddress(ipv4: 0x0A00_0001), port: 9), TransportAddress(machine, port: 7_000)
     ]
 
-    private struct Generator: RandomNumberGenerator {
-      var state: UInt64 = 1
-      mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state
-      }
-    }
-
     private final class World {
       var now = RelayTime(monotonic: MediaTime(microseconds: 1_000_000), unixSeconds: 1_000)
       var open: Set<UInt16> = []
@@ -35,7 +27,7 @@
         configuration.routers = [TransportAddress(machine, port: 7_000)]
         let policy = RelayPolicy(own: [machine], networks: [IPNetwork("198.51.0.0/16")!], allowed: [])
         relay = Relay(
-          configuration, policy: policy, random: Generator(), now: now.monotonic,
+          configuration, policy: policy, random: FuzzGenerator(), now: now.monotonic,
           actions: RelayActions(
             send: { batch in
               batch.forEachDatagram { bytes, client in

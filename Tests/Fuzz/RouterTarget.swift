@@ -18,14 +18,6 @@
       SRTPMaster(key: [UInt8](repeating: UInt8(i), count: SRTPProfile.keyBytes), salt: [UInt8](repeating: 1, count: 12))
     }
 
-    private struct Generator: RandomNumberGenerator {
-      var state: UInt64 = 1
-      mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state
-      }
-    }
-
     private final class World {
       var now = MediaTime(microseconds: 1_000_000)
       let unit: ForwardingUnit
@@ -33,7 +25,7 @@
       var indices: [UInt64] = [0, 0]
 
       init() {
-        unit = ForwardingUnit(identity, random: Generator()) { batch in
+        unit = ForwardingUnit(identity, random: FuzzGenerator()) { batch in
           batch.forEachDatagram { bytes, address in
             guard bytes.count <= SendBatch.datagramLimit, addresses.contains(address) else { fatalError("who is \(address)?") }
           }

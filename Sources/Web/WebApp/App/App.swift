@@ -182,7 +182,7 @@ final class App<D: DOM> {
 
   func openShortcuts() {
     guard main != nil, !dialogs.isOpen else { return }
-    need(.more) { [self] in ShortcutsDialog(self) }
+    need(.more) { [self] in if !dialogs.isOpen { ShortcutsDialog(self) } }
   }
 
   private func markAsRead() {

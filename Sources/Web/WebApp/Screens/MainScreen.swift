@@ -149,10 +149,10 @@ final class MainScreen<D: DOM> {
 
   /// To the message that an address named, as soon as the room and its messages are there.
   private func goToWanted() {
-    guard let event = app.wanted, let id = app.place.room, app.client.room(id)?.membership == .join,
+    guard let room, let event = app.wanted, let id = app.place.room, app.client.room(id)?.membership == .join,
       app.client.timeline(.live(id))?.loadState == .loaded
     else { return }
     app.wanted = nil
-    room?.go(to: event)
+    room.go(to: event)
   }
 }
