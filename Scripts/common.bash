@@ -60,9 +60,9 @@ logs=.build/logs
 job=
 
 # step NAME "text" SECONDS COMMAND…: runs it, and says every ten seconds what it is at and about how long it still takes. SECONDS is what it
-# takes on two quiet cores; ten times that ends it. Sets `status`, `seconds` and `log`.
+# takes on two quiet cores; four times that ends it. Sets `status`, `seconds` and `log`.
 step() {
-  local name=$1 text=$2 expected=$3 limit=$((120 + 10 * $3)) began=$SECONDS said=$SECONDS
+  local name=$1 text=$2 expected=$3 limit=$((300 + 4 * $3)) began=$SECONDS said=$SECONDS
   shift 3
   mkdir -p "$logs"
   log=$logs/$name.log

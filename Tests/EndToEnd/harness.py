@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import os
+import signal
 import time
 import traceback
 import urllib.request
@@ -16,8 +17,9 @@ TESTS = []
 
 # Seconds that something may take which is sure to come: a crowded machine is slow, and what works is not waited for that long.
 PATIENCE = 60
-# Seconds that a whole test may take.
-TEST_SECONDS = 480
+# Seconds that a whole test may take, and how many more until its lane is given up.
+TEST_SECONDS = 3_600 if os.environ.get("MARTLET_LONG") == "1" else 480
+STUCK_SECONDS = 60
 # Seconds that the browsers of a lane may take to close.
 CLOSING_SECONDS = 10
 
@@ -48,6 +50,10 @@ def test(sentence, differs_on_synapse=None, alone=None, browser=None):
 
 class NotRun(Exception):
     """Raised by a test that lacks something; its text says what."""
+
+
+class Stuck(BaseException):
+    """A test that neither ends nor lets itself be cancelled; its text says what it waits for. No test may catch it as it catches failures."""
 
 
 # What the tests have to do without, by `run --without`.
@@ -100,6 +106,15 @@ def why(error):
 BROWSER_CRASHED = "Target crashed"
 
 
+def stack(coroutine):
+    """Where a coroutine waits, a line for each of those that it waits for in turn."""
+    lines = []
+    while frame := getattr(coroutine, "cr_frame", None):
+        lines.append(f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} {frame.f_code.co_name}")
+        coroutine = coroutine.cr_await
+    return lines
+
+
 @dataclass
 class Result:
     """`outcome`: "ok", "FAILED" or "not run". `words`: what it printed, and the traceback of a failure, as lines."""
@@ -122,9 +137,13 @@ class Runner:
         self._runner = asyncio.Runner()
         self._at_end = {}
         self.module = None
+        self.sentence = None
+        # After a stuck test nothing can be said of the loop, the browser and the servers.
+        self.is_stuck = False
 
     def __enter__(self):
         Runner.current = self
+        signal.signal(signal.SIGALRM, self._give_up)
         return self
 
     def __exit__(self, *_):
@@ -143,7 +162,7 @@ class Runner:
         self._at_end[close] = None
 
     def carry_out(self, test):
-        self.module = test.module
+        self.module, self.sentence = test.module, test.sentence
         start, cpu, output = time.monotonic(), processes.cpu_seconds(os.getpid()), io.StringIO()
         with contextlib.redirect_stdout(output):
             outcome, reason, trace = self._outcome(test)
@@ -152,6 +171,7 @@ class Runner:
 
     def _outcome(self, test):
         try:
+            signal.setitimer(signal.ITIMER_REAL, TEST_SECONDS + STUCK_SECONDS)
             self.context.begin(f"{test.module}: {test.sentence}")
             if test.differs_on_synapse and self.context.is_synapse:
                 raise NotRun("Synapse: " + test.differs_on_synapse)
@@ -165,8 +185,15 @@ class Runner:
             return "ok", "", []
         except NotRun as reason:
             return "not run", str(reason), []
-        except Exception as error:
+        except (Exception, Stuck) as error:
+            self.is_stuck = isinstance(error, Stuck)
             return "FAILED", f"{type(error).__name__} {why(error)[:500]}", traceback.format_exc().splitlines()[1:]
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _give_up(self, *_):
+        waiting = [" < ".join(reversed(stack(task.get_coro()))) for task in asyncio.all_tasks(self._runner.get_loop())]
+        raise Stuck("\n".join([f"after {TEST_SECONDS + STUCK_SECONDS} seconds", *waiting]))
 
     def _run(self, function):
         result = function(self.context)

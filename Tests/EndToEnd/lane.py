@@ -33,7 +33,7 @@ class Lane:
         # Ctrl-C is for the process that has the lanes.
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, self._end_at_once)
+        signal.signal(signal.SIGTERM, self._interrupted)
         self.folder = tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="martlet-lane-")
         try:
             with Runner(self._context()) as runner:
@@ -41,12 +41,19 @@ class Lane:
                 for name in iter(connection.recv, None):
                     for test in self.parts[name].tests:
                         connection.send(runner.carry_out(test))
+                        if runner.is_stuck:
+                            self._quit()
                     connection.send(READY)
         finally:
             self._close()
             self._leave_nothing()
 
-    def _end_at_once(self, *_):
+    def _interrupted(self, *_):
+        if Runner.current and Runner.current.module:
+            print(f"  lane {self.number} was at {Runner.current.module}: {Runner.current.sentence}", file=sys.__stdout__, flush=True)
+        self._quit()
+
+    def _quit(self):
         """A test in the middle of something cannot be asked to stop."""
         self._leave_nothing()
         os._exit(1)

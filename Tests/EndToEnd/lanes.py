@@ -57,13 +57,15 @@ class Lanes:
         self.count, self.options = count, options
         self.on_result, self.on_part, self.on_trouble = on_result, on_part, on_trouble
         # By connection: the lane's number and process; of those at work their part, and when it began, in wall and processor seconds.
-        self._lanes, self._at_work = {}, {}
+        self._lanes, self._at_work, self._free = {}, {}, {}
 
     def run(self, parts):
+        self._parts = parts
         deal = Deal(parts.values(), self.count, kept_seconds.load())
         alone = [part for part in parts.values() if part.is_alone]
         try:
-            self._start(parts)
+            for number in range(self.count):
+                self._start(number)
             self._serve(lambda number: deal.next(number), keeps_one=True)
             self._serve(lambda _: alone.pop(0) if alone else None)
         finally:
@@ -71,15 +73,13 @@ class Lanes:
         for part in deal.left() + alone:
             self.on_trouble(f"{part.name} was not run: no lane is left")
 
-    def _start(self, parts):
+    def _start(self, number):
         fork = multiprocessing.get_context("fork")
-        for number in range(self.count):
-            ours, theirs = fork.Pipe()
-            process = fork.Process(target=Lane(number, self.options, parts).work, args=(theirs,))
-            process.start()
-            theirs.close()
-            self._lanes[ours] = number, process
-        self._free = {}
+        ours, theirs = fork.Pipe()
+        process = fork.Process(target=Lane(number, self.options, self._parts).work, args=(theirs,))
+        process.start()
+        theirs.close()
+        self._lanes[ours] = number, process
 
     def _serve(self, next_part, keeps_one=False):
         """Gives parts to the lanes until there is none. Lanes end when they get none, all or all but one."""
@@ -120,11 +120,14 @@ class Lanes:
         return True
 
     def _lost(self, connection):
+        """Another lane takes its place, unless this one could not even begin."""
         number, process = self._lanes.pop(connection)
         process.join(ENDING_SECONDS)
         part = self._at_work.pop(connection, None)
         when = f"in the middle of {part[0].name}" if part else "before its first module"
         self.on_trouble(f"lane {number} ended {when}, with status {process.exitcode}")
+        if part:
+            self._start(number)
 
     def _dismiss(self, connections):
         """They close their servers, schema checks and browsers."""

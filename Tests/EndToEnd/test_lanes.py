@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import kept_seconds
@@ -58,6 +59,37 @@ def _(_):
     finally:
         process.kill()
         process.stdout.close()
+
+
+STUCK = """
+import argparse, asyncio, os, sys
+import harness, lanes
+
+harness.TEST_SECONDS, harness.STUCK_SECONDS = 0.1, 0.5
+
+async def stubborn(_):
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+os.environ["MARTLET_SPEC"] = "/nowhere"
+tests = [harness.Test(module, sentence, function, None, False, False)
+         for module, sentence, function in (("one", "stuck", stubborn), ("one", "never begun", print), ("two", "fine", lambda _: None))]
+options = argparse.Namespace(base=sys.argv[1], limited_base=None, artifacts=sys.argv[2])
+lanes.Lanes(1, options, lambda result: print(result.sentence, result.outcome, *result.words), lambda *_: None, print).run(lanes.parts_of(tests))
+"""
+
+
+@test("a test that neither ends nor lets itself be cancelled fails and says where it waits; its lane is replaced")
+def _(context):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", STUCK, context.direct, folder], cwd=os.path.dirname(os.path.abspath(__file__)),
+                              capture_output=True, text=True, timeout=60)
+    stuck, ended, fine = done.stdout.splitlines()
+    assert stuck.startswith("stuck FAILED") and "stubborn" in stuck, done.stdout + done.stderr
+    assert ended == "lane 0 ended in the middle of one, with status 1" and fine == "fine ok", done.stdout + done.stderr
 
 
 @test("one report of answers is made of the lanes'")
