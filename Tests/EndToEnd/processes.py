@@ -22,7 +22,7 @@ def descendants(root):
         children.setdefault(parent, []).append(pid)
     found = [root]
     for pid in found:
-        found += children.get(pid, [])
+        found += children.pop(pid, [])
     return found[1:]
 
 
@@ -38,7 +38,7 @@ def cpu_seconds(root):
     while waiting:
         pid = waiting.pop()
         ticks += table.get(pid, (0, 0))[1]
-        waiting += children.get(pid, [])
+        waiting += children.pop(pid, [])
     return ticks / TICKS
 
 
@@ -51,7 +51,9 @@ def end_descendants(root):
 
 
 def _table():
-    """Of each process: its parent, and its own ticks with those of the children that it has waited for. See proc(5), /proc/pid/stat."""
+    """Of each process: its parent, and its own ticks with those of the children that it has waited for. See proc(5), /proc/pid/stat.
+
+    Processes come and go while it is read: it may have a circle."""
     table = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():

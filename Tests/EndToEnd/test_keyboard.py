@@ -2,13 +2,14 @@
 each kind of message is kept in `spoken.json`.
 
 MARTLET_ACCEPT_SPOKEN=1 keeps what is said as what shall be said."""
+import asyncio
 import json
 import os
 import re
 
 from browser import PASSWORD, expect, in_room, people
 from client import User, room_path
-from harness import test
+from harness import PATIENCE, test
 from test_browser import POLL, html, picture, post, tone, upload
 from test_calling import PLAYS, direct_chat
 from test_composer import two_in
@@ -57,11 +58,14 @@ class Hands:
         await self.press("button", words, self.person.dialog)
 
     async def part(self, place):
-        """Goes on to a part of the page with F6."""
-        for _ in range(10):
-            if await place.evaluate("part => part.contains(document.activeElement) || part === document.activeElement"):
-                return
-            await self.keyboard.press("F6")
+        """Goes on to a part of the page with F6: once around, and around again while a dialog that was answered is still going away."""
+        end = asyncio.get_running_loop().time() + PATIENCE
+        while asyncio.get_running_loop().time() < end:
+            for _ in range(10):
+                if await place.evaluate("part => part.contains(document.activeElement) || part === document.activeElement"):
+                    return
+                await self.keyboard.press("F6")
+            await self.page.evaluate("() => new Promise(requestAnimationFrame)")
         raise AssertionError(f"F6 does not lead to {place}")
 
     async def write(self, text):
