@@ -27,9 +27,13 @@ inputs_hash() {
   } | sha256sum | cut -c1-64
 }
 
-# Every native build of these scripts. The index that SwiftPM writes for editors costs a third of an unoptimised build; a plain `swift build`
-# has it, and so builds everything again.
-swift_build() { swift build --disable-index-store "$@"; }
+# Every native build of these scripts. The index that SwiftPM writes for editors costs a third of an unoptimised build, and the lines that a
+# debugger shows a tenth; a plain `swift build` has both, and so builds everything again.
+swift_build() {
+  local lines=none
+  [[ " $* " != *" -c release "* ]] || lines=dwarf
+  swift build --disable-index-store -debug-info-format $lines "$@"
+}
 
 # build_server [debug]
 build_server() { swift_build -c "${1:-release}" --product martlet && swift_build -c "${1:-release}" --product martlet-thumbnail; }

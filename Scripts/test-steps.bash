@@ -142,6 +142,7 @@ long_release() {
   check release 'Release build of the programs' 400 "${in_shell[@]}" build_release
   check page "The page's programs, as small as they get" 600 \
     Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
+  check consumer 'A package that depends on this one' 60 Scripts/build-consumer
   program=$PWD/.build/release/martlet end_to_end
 }
 build_release() { build_server && swift_build -c release --product martlet-terminal && swift_build -c release --product router-peer; }
