@@ -99,7 +99,10 @@ struct Configuration: Sendable {
   var delegatedServer: String?
 
   /// Who may make an account: by default anyone, as long as only this machine can ask.
-  var registration: Registration { registrationSetting ?? (isLoopbackOnly ? .open : .closed) }
+  var registration: Registration { registrationSetting ?? (isBehindProxy || !isLoopbackOnly ? .closed : .open) }
+
+  /// Whether the settings speak of a reverse proxy, through which other machines reach even a loopback address.
+  private var isBehindProxy: Bool { publicBaseURL != nil || !trustedProxies.isEmpty }
 
   /// Whether nobody outside this machine can reach the Client-Server API.
   var isLoopbackOnly: Bool { bind.allSatisfy(\.isLoopback) }

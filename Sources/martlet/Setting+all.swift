@@ -49,7 +49,8 @@ extension Setting {
     .choice(
       "registration", \.registrationSetting,
       "Who may make an account: anyone, those with a registration token, or only who has the shared secret.",
-      defaultText: "open if every address in bind is a loopback address, else closed",
+      defaultText:
+        "open if every address in bind is a loopback address and neither trusted_proxies nor public_base_url is set, else closed",
       words: Configuration.Registration.allCases.map { ($0.rawValue, $0) }, show: { $0?.rawValue }),
     .flag(
       "registration_open_to_everyone", \.registrationOpenToEveryone,
