@@ -19,6 +19,10 @@ const firstRow = 2 ** 32;
 // A frame that is there says so at once.
 const patienceMilliseconds = 5000;
 
+// A style sheet of the page overrides what is said of the host here.
+const defaults = new CSSStyleSheet();
+defaults.replaceSync(':host { display: block; height: 30rem } :host([hidden]) { display: none }');
+
 // Why the page does not send that as a message of its own kind.
 function refusedMessage(content, homeserver) {
   if (!homeserver) return 'There is no room.';
@@ -56,7 +60,7 @@ class MartletMessenger extends HTMLElement {
 
   connectedCallback() {
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
-    this.style.display ||= 'block';
+    shadow.adoptedStyleSheets = [defaults];
     const frame = this.#frame = document.createElement('iframe');
     frame.src = new URL('messenger.html', import.meta.url).href;
     frame.title = this.getAttribute('label') ?? 'Messages';

@@ -432,7 +432,7 @@ async def _(test):
 HOSTILE = """<!doctype html><meta charset="utf-8"><title>hostile</title>
 <iframe src="{base}/index.html" style="width:600px;height:400px"></iframe>"""
 
-EMBEDS = """<!doctype html><meta charset="utf-8"><title>embeds</title><style>martlet-messenger {{ height: 400px }}</style>
+EMBEDS = """<!doctype html><meta charset="utf-8"><title>embeds</title>
 <martlet-messenger homeserver="{homeserver}" room="{room}" keep></martlet-messenger><script type="module" src="{base}/martlet-messenger.js"></script>"""
 
 
@@ -458,6 +458,13 @@ async def _(test):
             await page.goto(theirs.base + "/embeds.html")
             await frame.get_by_role("button", name="Sign in").wait_for()
             assert await message(frame, "for nobody else").count() == 0
+            # As high as the page says; where it says nothing, high enough to be used.
+            element = page.locator("martlet-messenger")
+            assert (await element.bounding_box())["height"] == 480
+            await page.add_style_tag(content="martlet-messenger { height: 200px }")
+            assert (await element.bounding_box())["height"] == 200
+            await element.evaluate("element => { element.hidden = true; }")
+            await expect(element).to_be_hidden()
             # On the client's own origin just as little: the element's store is another one.
             await page.goto(ours.base + f"/room.html?homeserver={quote(test.base, safe='')}&room={quote(room, safe='')}")
             await frame.get_by_role("button", name="Sign in").wait_for()
