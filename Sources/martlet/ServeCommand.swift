@@ -31,13 +31,16 @@ enum ServeCommand {
     for address in configuration.bind { try address.checkUsable(setting: "bind") }
     for address in configuration.metricsBind { try address.checkUsable(setting: "metrics_bind") }
 
+    let manager = ServiceManager(environment: processEnvironment())
     let pages = OperationsPages()
     let server = try await Server.start(configuration, in: directory, pages: pages)
     pages.set(.ok)
+    manager?.tell(.ready)
     for address in server.addresses { StandardOutput.write("Martlet is at \(address)\n") }
     let signal = await StopSignal.wait()
     log.info("stopping", ["signal": .integer(signal)])
     pages.set(.stopping)
+    manager?.tell(.stopping)
     await server.stop()
     log.info("stopped")
   }
