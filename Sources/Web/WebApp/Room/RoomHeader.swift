@@ -86,6 +86,16 @@ final class RoomHeader<D: DOM> {
     for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 
+  /// A room that the user is not in.
+  func update(_ room: RoomSummary) {
+    let title = room.title
+    avatar.show(id: room.id.string, name: title, source: app.avatarSource(room.avatar))
+    name.set(title)
+    line.set(room.about)
+    for node in [muted, pins, voice, camera, search, menu, details] { dom.setFlag(node, "hidden", true) }
+    pinned = 0
+  }
+
   private func isMuted(_ id: RoomID) -> Bool {
     app.client.notificationMode(of: id) == .mute
   }
