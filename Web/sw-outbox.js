@@ -1,6 +1,9 @@
 // What was written and not sent before the page was closed is sent as soon as there is a network (Background Sync): messages with their
 // files, edits, reactions, votes, what was deleted (Sources/Portable/ClientCore/Outbox has the other half).
 //
+// Nothing goes into an encrypted room, which only the server knows here: the page refuses it when it opens next
+// (Sources/Portable/ClientCore/Outbox/Client+encryption.swift).
+//
 // Nothing is written into the program's store: the page sends all of it again when it opens next, under the same transaction IDs, of
 // which the server makes one event each. In each room the order is kept: where one thing cannot go out, what follows it waits for the
 // page.
@@ -21,11 +24,17 @@ async function sendOutbox() {
   const events = new Map();
   for (const entry of await readStore('a/outbox/')) {
     if (held.has(entry.room) || entry.failed !== undefined) continue;
+    if (entry.event === undefined && !await isUnencrypted(entry.room)) { held.add(entry.room); continue; }
     // It may have been taken back there since.
     if ((await pages()).length > 0) throw new Error('a page is open');
     const event = entry.event ?? await send(entry, events);
     if (event === undefined) held.add(entry.room); else events.set(entry.id, event);
   }
+}
+
+// False, too, where the server does not say.
+async function isUnencrypted(room) {
+  return (await ask('GET', `client/v3/rooms/${encodeURIComponent(room)}/state/m.room.encryption/`))?.status === 404;
 }
 
 // The entry's event; undefined where it did not go out.

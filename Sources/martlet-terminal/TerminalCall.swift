@@ -17,7 +17,7 @@ struct TerminalCall: Sendable {
       guard folders.isEmpty else {
         throw TerminalError.usage("which account? add --account " + Self.list(folders))
       }
-      throw TerminalError.notLoggedIn("nobody is logged in; martlet login @you:server")
+      throw TerminalError.notLoggedIn("nobody is logged in; log in first: martlet login @you:server")
     }
     let matches = folders.filter { $0.userID.string == name || $0.userID.text.hasLocalpart(name) }
     guard let folder = matches.first else {

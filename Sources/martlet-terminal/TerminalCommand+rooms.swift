@@ -29,7 +29,7 @@ extension TerminalCommand {
       Option(name: "--file", value: "PATH"), Option(name: "--notice"), Option(name: "--emote"), Option(name: "--plain"),
       Option(name: "--reply-to", value: "EVENT")
     ],
-    "Sends a text as Markdown (--plain: as it is), the standard input where there is none, or a file; waits until the server has it."
+    "Sends a text as Markdown (--plain: as it is), standard input if no text is given, or a file; waits until the server has it."
   ) { call in
     let message = try OutgoingMessage.read(call.arguments)
     try await call.withAccount { account in
@@ -46,7 +46,7 @@ extension TerminalCommand {
 
   static let read = TerminalCommand(
     "read", ["ROOM"], options: [Option(name: "--limit", value: "NUMBER"), Option(name: "--follow")],
-    "Shows the last 20 messages of a room, or as many as --limit says; with --follow also those to come, and what becomes of them."
+    "Shows the last 20 messages of a room, or as many as --limit says; --follow also shows new ones, edits, reactions and deletions."
   ) { call in
     let limit = try call.arguments.integer("--limit", in: 0...10_000) ?? 20
     try await call.withAccount { account in

@@ -10,7 +10,7 @@ extension TerminalCommand {
   static let logIn = TerminalCommand(
     "login", ["USER"], options: [Option(name: "--homeserver", value: "URL"), Option(name: "--password-stdin")],
     choosesAccount: false,
-    "Logs in as @name:server; finds the homeserver by the server's name unless it is given, asks for the password."
+    "Logs in as @name:server and asks for the password; finds the homeserver by the server's name unless --homeserver is given."
   ) { call in
     let name = call.arguments.operands[0]
     let homeserver = call.arguments.text("--homeserver")

@@ -21,9 +21,9 @@ enum TerminalProgram {
 
   static func help() -> String {
     """
-    A client for any Matrix homeserver. Every command takes --json (JSON lines) and, except login, --account USER, which is needed
-    if several accounts are logged in. Exit status: 0 done, 1 failed, 3 not logged in, 4 no such room, 5 refused by the server,
-    6 no network, 64 wrong usage (Documentation/Terminal.md).
+    A client for any Matrix homeserver. Every command takes --json (JSON lines). Every command except login takes --account USER,
+    which is needed if several accounts are logged in. Exit status: 0 done, 1 failed, 3 not logged in, 4 no such room,
+    5 refused by the server, 6 no network, 64 wrong usage (Documentation/Terminal.md).
 
     \(TerminalCommand.help())
     """

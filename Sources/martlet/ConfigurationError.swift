@@ -32,6 +32,8 @@ enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .unreadable(let path, let reason): "cannot read the configuration file \(path): \(reason)"
     case .malformed(let path, let line, let problem): "\(path), line \(line): \(problem)"
+    case .unknownSetting(let name, .flag(let flag)) where flag == name:
+      "unknown setting \(name); martlet help lists all settings"
     case .unknownSetting(let name, let origin): "unknown setting \(name) (\(origin)); martlet help lists all settings"
     case .repeated(let name, let origin): "the setting \(name) is given twice (\(origin))"
     case .badValue(let name, let value, let allowed, let origin):

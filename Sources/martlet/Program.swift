@@ -32,9 +32,11 @@ enum Program {
       StandardOutput.write("martlet \(version)\n")
       status = .success
     case (nil, _): status = complain(.usage("which subcommand? martlet help lists them"))
+    case ("config", _): status = complain(.usage("unknown subcommand; there are config check, config documentation"))
     case (let name?, _):
-      status = complain(
-        .usage("unknown subcommand \(([name] + rest.prefix(1)).joined(separator: " ")); martlet help lists them"))
+      let others = AdminCommand.alternatives(to: [name])
+      let known = others.map { "there are \($0)" } ?? "martlet help lists them"
+      status = complain(.usage("unknown subcommand \(([name] + rest.prefix(1)).joined(separator: " ")); \(known)"))
     }
     return status.rawValue
   }
@@ -49,12 +51,11 @@ enum Program {
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
-    Administration, while the server runs on the same data folder as well as while it does not; every one takes settings
-    (--data-dir, --config) and --json for the whole answer, those that cannot be undone ask unless --yes is given:
+    Administration. These commands find the server by its data folder and work whether it runs or not. Each takes settings
+    (--data-dir, --config) and --json, which prints the whole answer. Commands that cannot be undone ask first; --yes confirms.
 
     \(AdminCommand.help())
-    Settings come from flags, else from the environment, else from a YAML file (--config FILE or MARTLET_CONFIG, else martlet.yaml if
-    it is there):
+    Settings come from flags, then the environment, then a YAML file (--config FILE, MARTLET_CONFIG or martlet.yaml):
 
     \(ConfigurationText.help())
 

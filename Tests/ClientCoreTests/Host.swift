@@ -34,6 +34,8 @@ struct Host {
   /// Every range that was read.
   var loads: [StoreRange] = []
   private(set) var writeCount = 0
+  /// Off where the test answers whether a room is encrypted; on, no room is.
+  var saysNothingIsEncrypted = true
   var storeWorks = true
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
@@ -133,6 +135,8 @@ struct Host {
 
   private mutating func carryOut(_ effect: Effect) {
     switch effect {
+    case .request(let id, let request) where saysNothingIsEncrypted && request.target.contains("/state/m.room.encryption"):
+      inputs.append(.response(id, .answer(status: 404, body: Array(#"{"errcode":"M_NOT_FOUND","error":""}"#.utf8))))
     case .request(let id, let request): waiting.append(Waiting(id: id, request: request, blob: nil))
     case .upload(let id, let request, let blob): waiting.append(Waiting(id: id, request: request, blob: blob))
     case .cancelRequest(let id): waiting.removeAll { $0.id == id }

@@ -200,9 +200,11 @@ import Testing
         "a/draft/%21room%3Atest", "a/outbox/0000000000000003", "a/schema", "a/session"
       ])
     #expect(host.store["a/schema"] == Array("\(StoreSchema.current)".utf8))
-    #expect(host.transaction == "m1.a")
     host.command(.timeline(.openRoom(.test)))
+    // Nothing is known of the room: it may be encrypted.
+    #expect(host.request("/send/") == nil)
     host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
+    #expect(host.transaction == "m1.a")
     #expect(host.texts() == ["one", "mine sending"])
     #expect(host.client.room(.test)?.draft == "half a")
     #expect(host.restarted().client.roomIDs == [.test])

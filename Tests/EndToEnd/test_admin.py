@@ -101,7 +101,7 @@ def content(context):
         listed = operator.run("room", "list")
         assert room in listed and "\u001b" not in listed
         assert bob.user_id in operator.run("room", "show", room)
-        assert "1 messages" in operator.run("room", "purge-history", room, "--before-event", second, "--yes")
+        assert "1 message deleted" in operator.run("room", "purge-history", room, "--before-event", second, "--yes")
         ann.get(room_path(room, "event", first)).fails(404, "M_NOT_FOUND")
         operator.run("room", "purge-history", room, "--yes", code=64)
         operator.run("room", "block", room)
@@ -127,7 +127,7 @@ def content(context):
         answered = on_terminal([program(), "room", "delete", room, *operator.settings], b"n\n")
         assert "[y/N]" in answered and "nothing was done" in answered, answered
         answered = on_terminal([program(), "room", "delete", room, "--block", *operator.settings], b"y\n")
-        assert "2 users were taken out" in answered, answered
+        assert "2 members removed" in answered, answered
         bob.post("join/" + room).fails((403, 404), ("M_FORBIDDEN", "M_NOT_FOUND"))
         assert "no such room" in operator.run("room", "show", room, code=1)
     finally:
@@ -202,6 +202,6 @@ def mistakes(context):
                       ["user", "list", "--json", "--json"], ["audit", "--before", "x"]):
             assert operator.run(*words, code=64).startswith("martlet: "), words
         assert "unknown setting --what" in operator.run("user", "list", "--what", "x", code=78)
-        assert "martlet help" in operator.run("user", "frobnicate", code=64)
+        assert "user list, user show" in operator.run("user", "frobnicate", code=64)
     finally:
         server.close()

@@ -294,7 +294,9 @@ async def _(test):
 async def in_a_page(test, homeserver):
     host, guest = User(homeserver, "host"), User(homeserver, "guest")
     alias = fresh("garden")
-    room = host.create_room(name="Garden", preset="public_chat", room_alias_name=alias)
+    open_to_read = {"type": "m.room.history_visibility", "state_key": "", "content": {"history_visibility": "world_readable"}}
+    room = host.create_room(name="Garden", topic="Seeds", preset="public_chat", room_alias_name=alias, initial_state=[open_to_read])
+    host.send(room, "Tulips are half price")
     async with visitor(test) as (person, frame, address):
         page = person.page
         await page.goto(address("room.html", homeserver=homeserver, room=f"#{alias}:{host.user_id.split(':', 1)[1]}"))
@@ -304,6 +306,9 @@ async def in_a_page(test, homeserver):
         assert await frame.get_by_role("button", name="Change").count() == 0
         await sign_in(frame, guest)
         await frame.get_by_text("You are not in this room.").wait_for()
+        await frame.get_by_role("heading", name="Garden").wait_for()
+        await frame.get_by_text("1 member · Seeds").wait_for()
+        await frame.get_by_text("Tulips are half price").wait_for()
         await frame.get_by_role("button", name="Join").click()
         box = frame.get_by_role("textbox")
         await box.fill("Hello from a frame")

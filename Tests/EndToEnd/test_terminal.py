@@ -192,6 +192,26 @@ def refused(context):
         terminal.run("read", "Silent")
 
 
+@test("martlet send sends no clear text into an encrypted room, ends with 1 and says why")
+def encrypted(context):
+    ann = User(context.base, "ann")
+    room = ann.create_room(name="Secret")
+    with Terminal(context) as terminal:
+        terminal.log_in(ann)
+        terminal.run("send", "Secret", "in time")
+        # While nobody was listening.
+        ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
+        assert terminal.run("send", "Secret", "too late", code=1) == "martlet: the room is encrypted, and martlet cannot encrypt yet; nothing was sent\n"
+        error = json.loads(terminal.run("send", "Secret", "too late", "--json", code=1))
+        assert error["error"] == "failed" and "encrypted" in error["message"], error
+        with open(terminal.path("plan.txt"), "w") as file:
+            file.write("too late")
+        terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), code=1)
+        events = ann.get(room_path(room, "messages"), dir="b", limit=30).ok()["chunk"]
+        assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["in time"], events
+        terminal.run("read", "Secret")
+
+
 @test("read --follow shows what others send, while another terminal sends with the same session")
 def follow(context):
     ann, bob = User(context.base, "ann"), User(context.base, "bob")

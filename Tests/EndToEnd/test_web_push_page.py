@@ -434,6 +434,35 @@ async def _(test):
         assert said == ["are you there?", *written, "good"], said
 
 
+@test("nothing goes out after the page was closed into a room that became encrypted meanwhile, and the page says so")
+async def _(test):
+    user, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = user.create_room(preset="public_chat", name="Tea")
+    boris.join(room)
+    boris.send(room, "are you there?")
+    async with people(test, "alice", permissions=["background-sync"], fresh=True, whole=True) as alice:
+        await alice.sign_in(user)
+        await alice.open_room(room)
+        worker = await Worker(alice.context, test.base).open()
+        await alice.page.bring_to_front()
+        await alice.go_offline()
+        await alice.write("secret")
+        await alice.sees("secret")
+        await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+        await alice.page.close()
+        await worker.alone()
+        user.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
+        await alice.context.set_offline(False)
+        await worker.run("() => sendOutbox()")
+        page = await alice.context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        await page.goto(test.base + "/" + room_fragment(room))
+        await page.get_by_text("This room is encrypted.").wait_for()
+        await page.get_by_role("article", name="Not sent").wait_for()
+        events = boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
+        assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["are you there?"]
+
+
 @test("edits, reactions, files and answers to what was not sent yet go out after the page was closed, once, as the page would send them")
 async def _(test):
     user, boris = User(test.base, "alice"), User(test.base, "boris")

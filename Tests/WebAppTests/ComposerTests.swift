@@ -112,6 +112,8 @@ struct ComposerTests {
     try again.choose("replyInThread", of: "how about it?")
     #expect(try again.field.value == "half a thought")
     try again.key("Enter")
+    // Before the first sync of a page the server is asked whether the room is encrypted.
+    #expect(again.answer("/state/m.room.encryption", status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#))
     #expect(again.body(of: "/send/m.room.message/").contains("m.thread") && again.body(of: "/send/").contains("half a thought"))
   }
 

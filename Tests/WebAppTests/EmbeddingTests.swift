@@ -333,6 +333,24 @@ struct LinkTests {
     page.sync([])
     page.app.follow(Destination(fragment: "room/!garden:chat.example/$elsewhere?via=one.example"))
     #expect(page.text.contains(Strings[.unknownRoom]))
+    // What the server tells of it to people outside.
+    #expect(page.requests.contains { $0.request.target.contains("/room_summary/%21garden%3Achat.example?via=one.example") })
+    let summary =
+      #"{"room_id":"!garden:chat.example","name":"Garden shop","topic":"Seeds","num_joined_members":7,"join_rule":"public","#
+      + #""world_readable":true}"#
+    #expect(page.answer("/room_summary/", summary))
+    #expect(page.text.contains("Garden shop") && page.text.contains("Seeds") && page.text.contains(Strings[.members, count: 7]))
+    #expect(!page.text.contains("!garden:chat.example"))
+    let member = event(
+      "$m", #"{"membership":"join","displayname":"Zoe"}"#, type: "m.room.member", by: "@zoe:chat.example",
+      state: "@zoe:chat.example")
+    let history = [
+      event("$2", text("Half price"), by: "@zoe:chat.example"), event("$1", text("Tulips"), by: "@zoe:chat.example")
+    ]
+    #expect(
+      page.answer(
+        "/messages?", #"{"start":"a","chunk":[\#(history.joined(separator: ","))],"state":[\#(member)]}"#))
+    #expect(page.all("ma-outside-message").map { $0.allText } == ["Zoe: Tulips", "Zoe: Half price"])
     page.click(Strings[.join])
     #expect(page.requests.contains { $0.request.target.contains("/join/") && $0.request.target.contains("via=one.example") })
     page.answer("/join/", #"{"room_id":"!garden:chat.example"}"#)

@@ -46,6 +46,7 @@ extension ClientError {
     case .targetFailed: "It waits for a message that could not be sent: try that one again, or cancel it."
     case .unknownEvent: "The message is not known here."
     case .notAllowed: "One may not do that in this room."
+    case .encryptedRoom: "The room is encrypted, and this client cannot encrypt yet: nothing was sent."
     case .invalidContent: "There is nothing to send, or its content is not what its kind asks for."
     default: "It did not happen."
     }

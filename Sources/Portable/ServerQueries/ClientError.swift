@@ -48,6 +48,9 @@ public indirect enum ClientError: Error, Sendable {
   case unknownEvent
   /// One may not do that in this room.
   case notAllowed
+  /// The room is encrypted and this client cannot encrypt yet: it sends no clear text there. Reactions, redactions and state can be
+  /// sent. A message that was waiting when the room became encrypted stays as a failed one.
+  case encryptedRoom
   /// The content is not what its kind asks for.
   case invalidContent
 }

@@ -22,7 +22,7 @@ package struct CommandArguments: Sendable {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let option = syntax.options.first(where: { $0.name == parts[0] }) else {
-        guard syntax.takesSettings else { throw UsageError("\(parts[0]) is not known; usage: martlet \(syntax.usage)") }
+        guard syntax.takesSettings else { throw UsageError("unknown option \(parts[0]); usage: martlet \(syntax.usage)") }
         // A setting: always with a value.
         settings.append(word)
         if parts.count == 1, let value = rest.popFirst() { settings.append(value) }
@@ -30,7 +30,12 @@ package struct CommandArguments: Sendable {
       }
       try take(option, value: parts.count == 2 ? parts[1] : nil, &rest)
     }
-    guard syntax.operandCount.contains(operands.count) else { throw UsageError("usage: martlet \(syntax.usage)") }
+    if operands.count < syntax.operandCount.lowerBound {
+      throw UsageError("\(syntax.operands[operands.count]) is missing; usage: martlet \(syntax.usage)")
+    }
+    if operands.count > syntax.operandCount.upperBound {
+      throw UsageError("\(operands[syntax.operandCount.upperBound]) is one word too many; usage: martlet \(syntax.usage)")
+    }
   }
 
   private mutating func take(
@@ -56,7 +61,7 @@ package struct CommandArguments: Sendable {
   package func integer(_ option: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
     guard let text = values[option] else { return nil }
     guard let number = Int64(text), range.contains(number) else {
-      throw UsageError("\(option) is a whole number from \(range.lowerBound) to \(range.upperBound)")
+      throw UsageError("\(option) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }

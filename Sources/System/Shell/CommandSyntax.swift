@@ -4,10 +4,13 @@ package struct CommandSyntax: Sendable {
     package let name: String
     /// What its value is called; nil for an option without.
     package var value: String?
+    /// Whether the usage names it.
+    package var isListed: Bool
 
-    package init(name: String, value: String? = nil) {
+    package init(name: String, value: String? = nil, isListed: Bool = true) {
       self.name = name
       self.value = value
+      self.isListed = isListed
     }
   }
 
@@ -30,6 +33,7 @@ package struct CommandSyntax: Sendable {
 
   /// `user lock USER`
   package var usage: String {
-    (words + operands + options.map { "[\($0.name)\($0.value.map { " " + $0 } ?? "")]" }).joined(separator: " ")
+    (words + operands + options.filter(\.isListed).map { "[\($0.name)\($0.value.map { " " + $0 } ?? "")]" }).joined(
+      separator: " ")
   }
 }

@@ -44,10 +44,14 @@ struct AdminCall: Sendable {
 
   // MARK: Showing
 
-  /// One line for people, the whole answer for machines.
-  func show(_ answer: JSON, _ line: String) {
-    arguments.isJSON ? show(answer) : StandardOutput.write(Table.harmless(line) + "\n")
+  /// Shows these lines to people, the whole answer to machines.
+  func show(_ answer: JSON, _ lines: String...) {
+    if arguments.isJSON { return show(answer) }
+    for line in lines { StandardOutput.write(Table.harmless(line) + "\n") }
   }
+
+  /// `1 user`, `2 users`
+  static func count(_ number: Int64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
   func show(_ answer: JSON) { StandardOutput.write(String(decoding: answer.bytes, as: UTF8.self) + "\n") }
 
@@ -63,7 +67,13 @@ struct AdminCall: Sendable {
   /// Every member of an object, one a line.
   func showMembers(of answer: JSON) {
     if arguments.isJSON { return show(answer) }
-    StandardOutput.write(Table(nil, answer.members.map { [$0.key.string, Table.text($0.value)] }).text)
+    StandardOutput.write(Table(nil, answer.members.map { [$0.key.string, Self.cell($0.key.string, $0.value)] }).text)
+  }
+
+  /// A member's value for people: times and sizes are known by the names that the administration API gives them.
+  private static func cell(_ name: String, _ value: JSON) -> String {
+    guard value.integer != nil else { return Table.text(value) }
+    return name.hasSuffix("_ts") ? Table.time(value) : name.hasSuffix("_bytes") ? Table.bytes(value) : Table.text(value)
   }
 
   /// Asks until a task has ended, showing how far it is to whoever looks on. Throws `failed` with its error.

@@ -8,7 +8,7 @@ extension AdminCommand {
   static let media: [AdminCommand] = [
     AdminCommand(
       "media list", ["USER"], options: [Option(name: "--from", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")],
-      "Lists what a user uploaded, the newest first."
+      "Lists a user's uploads, the newest first."
     ) { call in
       let answer = try await call.get(
         call.path(AdminCall.administration + "/v1/users", call.user(), then: "/media")
@@ -26,24 +26,24 @@ extension AdminCommand {
         ]
       }
     },
-    AdminCommand("media quarantine", ["MEDIA"], "Withdraws a file: it is kept, and no longer served.") { call in
+    AdminCommand("media quarantine", ["MEDIA"], "Quarantines a file: it is kept but no longer served.") { call in
       let answer = try await call.send(
         .post, call.path(AdminCall.administration + "/v1/media/quarantine", call.connection.serverName, call.media()))
-      call.show(answer, "it is no longer served")
+      call.show(answer, "the file is no longer served")
     },
-    AdminCommand("media unquarantine", ["MEDIA"], "Serves a withdrawn file again.") { call in
+    AdminCommand("media unquarantine", ["MEDIA"], "Serves a quarantined file again.") { call in
       let answer = try await call.send(
         .post, call.path(AdminCall.administration + "/v1/media/unquarantine", call.connection.serverName, call.media()))
-      call.show(answer, "it is served again")
+      call.show(answer, "the file is served again")
     },
     AdminCommand(
       "media delete", ["MEDIA"], "Deletes a file.", asks: { "Delete the file \($0.operands[0])?" }
     ) { call in
       let answer = try await call.send(
         .delete, call.path(AdminCall.administration + "/v1/media", call.connection.serverName, call.media()))
-      call.show(answer, "it is deleted")
+      call.show(answer, "the file is deleted")
     },
-    AdminCommand("media statistics", [], "Shows who has uploaded how much, the most first.") { call in
+    AdminCommand("media statistics", [], "Shows how much each user has uploaded, the largest amount first.") { call in
       let answer = try await call.get(
         AdminCall.administration + "/v1/statistics/users/media?order_by=media_length&dir=b")
       call.show(answer, each: answer["users"], ["USER", "FILES", "SIZE"]) { user in
@@ -53,9 +53,9 @@ extension AdminCommand {
   ]
 
   static let tokens: [AdminCommand] = [
-    AdminCommand("token list", [], "Lists the registration tokens that administrators made.") { call in
+    AdminCommand("token list", [], "Lists the registration tokens that administrators created.") { call in
       let answer = try await call.get(AdminCall.administration + "/v1/registration_tokens")
-      call.show(answer, each: answer["registration_tokens"], ["TOKEN", "USES", "PENDING", "OF", "ENDS"]) { token in
+      call.show(answer, each: answer["registration_tokens"], ["TOKEN", "USED", "PENDING", "LIMIT", "EXPIRES"]) { token in
         [
           Table.text(token["token"]), Table.text(token["completed"]), Table.text(token["pending"]),
           Table.text(token["uses_allowed"]), Table.time(token["expiry_time"])
@@ -68,7 +68,7 @@ extension AdminCommand {
         Option(name: "--token", value: "TOKEN"), Option(name: "--uses", value: "NUMBER"),
         Option(name: "--days", value: "NUMBER")
       ],
-      "Makes a registration token, good for a number of uses or days if one is given."
+      "Creates a registration token; --uses and --days limit how often and how long it can be used."
     ) { call in
       let days = try call.arguments.integer("--days", in: 1...36_500)
       let uses = try call.arguments.integer("--uses", in: 1...1_000_000_000)
@@ -82,12 +82,12 @@ extension AdminCommand {
     AdminCommand("token delete", ["TOKEN"], "Deletes a registration token.") { call in
       let answer = try await call.send(
         .delete, call.path(AdminCall.administration + "/v1/registration_tokens", call.operand(0)))
-      call.show(answer, "the token is good no longer")
+      call.show(answer, "the token is deleted")
     }
   ]
 
   static let reports: [AdminCommand] = [
-    AdminCommand("report list", [], "Lists what users reported, the newest first.") { call in
+    AdminCommand("report list", [], "Lists the reports of users, the newest first.") { call in
       let answer = try await call.get(AdminCall.ownAdministration + "/reports")
       call.show(answer, each: answer["reports"], ["NUMBER", "TIME", "BY", "ABOUT", "REASON"]) { report in
         [
@@ -96,7 +96,7 @@ extension AdminCommand {
         ]
       }
     },
-    AdminCommand("report show", ["NUMBER"], "Shows a report, with the event where it is about one.") { call in
+    AdminCommand("report show", ["NUMBER"], "Shows a report, with the reported event if there is one.") { call in
       call.showMembers(of: try await call.get(call.path(AdminCall.administration + "/v1/event_reports", call.operand(0))))
     },
     AdminCommand("report delete", ["NUMBER"], "Deletes a report.") { call in

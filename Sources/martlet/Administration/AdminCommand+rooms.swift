@@ -11,7 +11,7 @@ extension AdminCommand {
         Option(name: "--search", value: "TEXT"), Option(name: "--order", value: "ORDER"),
         Option(name: "--from", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
       ],
-      "Lists rooms by name, or in an ORDER such as joined_members or state_events."
+      "Lists rooms by name; --order joined_members, state_events … sorts them by that."
     ) { call in
       let answer = try await call.get(
         AdminCall.administration + "/v1/rooms"
@@ -21,7 +21,7 @@ extension AdminCommand {
             ("limit", try call.arguments.integer("--limit", in: 1...1_000)?.description)
           ]))
       call.show(
-        answer, each: answer["rooms"], ["ROOM", "NAME", "ALIAS", "MEMBERS", "JOIN RULE", "MADE BY"],
+        answer, each: answer["rooms"], ["ROOM", "NAME", "ALIAS", "MEMBERS", "JOIN RULE", "CREATOR"],
         more: answer["next_batch"]?.integer.map { "There are more of \(Table.text(answer["total_rooms"])): add --from \($0)" }
       ) { room in
         [
@@ -30,16 +30,17 @@ extension AdminCommand {
         ]
       }
     },
-    AdminCommand("room show", ["ROOM"], "Shows a room and who is in it.") { call in
+    AdminCommand("room show", ["ROOM"], "Shows a room and its members.") { call in
       let path = AdminCall.administration + "/v1/rooms"
       call.showMembers(of: try await call.get(call.path(path, call.operand(0))))
       let members = try await call.get(call.path(path, call.operand(0), then: "/members"))
+      if !call.arguments.isJSON { StandardOutput.write("\n") }
       call.show(members, each: members["members"], ["MEMBER"]) { [Table.text($0)] }
     },
     AdminCommand(
       "room delete", ["ROOM"], options: [Option(name: "--block"), Option(name: "--keep")],
-      "Takes everyone out of a room and deletes it with all that was said; with --keep its history stays, with --block nobody can join it again.",
-      asks: { "Take everyone out of \($0.operands[0])\($0.has("--keep") ? "" : " and delete all that was said there")?" }
+      "Removes all members from a room and deletes it with its history; --keep keeps the history, --block prevents new joins.",
+      asks: { "Remove all members from \($0.operands[0])\($0.has("--keep") ? "" : " and delete its history")?" }
     ) { call in
       let started = try await call.send(.delete, call.path(AdminCall.administration + "/v2/rooms", call.operand(0))) { writer in
         writer.member("block", call.arguments.has("--block"))
@@ -49,9 +50,9 @@ extension AdminCommand {
       let answer = try await call.wait(
         call.path(AdminCall.administration + "/v2/rooms/delete_status", id),
         while: { $0["status"]?.string == "shutting_down" || $0["status"]?.string == "purging" },
-        { $0["status"]?.string == "purging" ? "deleting what was said …" : "taking everyone out …" })
+        { $0["status"]?.string == "purging" ? "deleting the history …" : "removing the members …" })
       let count = answer["shutdown_room"]?["kicked_users"]?.count ?? 0
-      call.show(answer, "the room is deleted; \(count) users were taken out")
+      call.show(answer, "the room is deleted; \(AdminCall.count(Int64(count), "member")) removed")
     },
     AdminCommand(
       "room purge-history", ["ROOM"],
@@ -73,10 +74,10 @@ extension AdminCommand {
       let answer = try await call.wait(
         call.path(AdminCall.administration + "/v1/purge_history_status", started["purge_id"]?.string ?? ""),
         while: { $0["status"]?.string == "active" }, { _ in "deleting …" })
-      call.show(answer, "\(Table.text(answer["martlet.deleted"])) messages are deleted")
+      call.show(answer, "\(AdminCall.count(answer["martlet.deleted"]?.integer ?? 0, "message")) deleted")
     },
-    block("room block", "Lets nobody into a room any more; who is in it stays.", true, "is blocked"),
-    block("room unblock", "Lets people into a room again.", false, "is no longer blocked")
+    block("room block", "Blocks a room: nobody can join it; its members stay.", true, "is blocked"),
+    block("room unblock", "Unblocks a room.", false, "is no longer blocked")
   ]
 
   private static func block(_ name: String, _ summary: String, _ blocks: Bool, _ done: String) -> AdminCommand {

@@ -5,16 +5,17 @@ import Shell
 
 extension AdminCommand {
   static let notices: [AdminCommand] = [
-    AdminCommand("notice send", ["USER", "TEXT"], "Sends a user a message in the room of the server's notices.") { call in
+    AdminCommand("notice send", ["USER", "TEXT"], "Sends a user a server notice.") { call in
       let answer = try await call.send(.post, AdminCall.administration + "/v1/send_server_notice") { writer in
         writer.member("user_id", call.user())
         call.writeNotice(call.operand(1), to: &writer)
       }
-      call.show(answer, "\(call.user()) has it")
+      call.show(answer, "sent to \(call.user())")
     },
     AdminCommand(
-      "notice broadcast", ["TEXT"], "Sends everyone a message in the room of the server's notices; nobody gets it twice.",
-      asks: { _ in "Send this to everyone with an account here?" }
+      "notice broadcast", ["TEXT"],
+      "Sends all users a server notice; an interrupted broadcast goes on and reaches nobody twice.",
+      asks: { _ in "Send this to all users?" }
     ) { call in
       let started = try await call.send(.post, AdminCall.ownAdministration + "/broadcasts") {
         call.writeNotice(call.operand(0), to: &$0)
@@ -25,12 +26,13 @@ extension AdminCommand {
       let failed = answer["failed"]?.integer ?? 0
       call.show(
         answer,
-        "\((answer["reached"]?.integer ?? 0) - failed) users have it\(failed > 0 ? "; \(failed) could not be sent it" : "")")
+        "sent to \(AdminCall.count((answer["reached"]?.integer ?? 0) - failed, "user"))\(failed > 0 ? "; \(failed) failed" : "")"
+      )
     }
   ]
 
   static let server: [AdminCommand] = [
-    AdminCommand("statistics", [], "Shows how many users, rooms, messages and files there are.") { call in
+    AdminCommand("statistics", [], "Shows the numbers of users, rooms, messages and files.") { call in
       call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/statistics"))
     },
     AdminCommand(
@@ -40,7 +42,7 @@ extension AdminCommand {
         Option(name: "--target", value: "ID"),
         Option(name: "--before", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
       ],
-      "Shows what administrators did, the newest first; 'operator' is who uses these commands."
+      "Shows the actions of administrators, the newest first; those of these commands are by 'operator'."
     ) { call in
       let answer = try await call.get(
         AdminCall.ownAdministration + "/audit"

@@ -13,7 +13,7 @@ extension AdminCommand {
         Option(name: "--search", value: "TEXT"), Option(name: "--admins"), Option(name: "--deactivated"),
         Option(name: "--from", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")
       ],
-      "Lists accounts, or those with TEXT in their name; the deactivated only if asked for."
+      "Lists accounts; --search looks in their names, --admins and --deactivated list only those."
     ) { call in
       let answer = try await call.get(
         AdminCall.administration + "/v3/users"
@@ -24,7 +24,7 @@ extension AdminCommand {
             ("limit", try call.arguments.integer("--limit", in: 1...1_000)?.description)
           ]))
       call.show(
-        answer, each: answer["users"], ["USER", "NAME", "STATE", "MADE", "LAST SEEN"],
+        answer, each: answer["users"], ["USER", "NAME", "STATE", "CREATED", "LAST SEEN"],
         more: answer["next_token"]?.string.map { "There are more of \(Table.text(answer["total"])): add --from \($0)" }
       ) { user in
         [
@@ -38,10 +38,10 @@ extension AdminCommand {
     },
     AdminCommand(
       "user add", ["NAME"], options: [Option(name: "--admin")],
-      "Makes an account; asks for the password, or reads it from standard input."
+      "Creates an account; asks for the password, or reads it from standard input."
     ) { call in
       let path = call.path(AdminCall.administration + "/v2/users", call.user())
-      if try await call.exists(path) { throw StartError.failed("there is an account \(call.user()) already") }
+      if try await call.exists(path) { throw StartError.failed("the account \(call.user()) exists already") }
       let password = try PasswordPrompt.read()
       let answer = try await call.send(.put, path) { writer in
         writer.member("password", String(decoding: password.reveal(), as: UTF8.self))
@@ -62,24 +62,24 @@ extension AdminCommand {
 
   /// Who may use an account, and as what.
   static let access: [AdminCommand] = [
-    change("user lock", "Locks an account: its devices stay, and can do nothing.", "locked", true, "is locked"),
+    change("user lock", "Locks an account: its devices stay signed in but cannot do anything.", "locked", true, "is locked"),
     change("user unlock", "Unlocks an account.", "locked", false, "is unlocked"),
-    suspension("user suspend", "Suspends an account: it reads, and writes no more.", true, "is suspended"),
+    suspension("user suspend", "Suspends an account: it can read but not write.", true, "is suspended"),
     suspension("user unsuspend", "Ends a suspension.", false, "is no longer suspended"),
     AdminCommand(
       "user admin", ["USER"], options: [Option(name: "--remove")],
-      "Makes an account an administrator's, or with --remove no longer."
+      "Makes a user an administrator; --remove takes that back."
     ) { call in
       let isAdmin = !call.arguments.has("--remove")
       let answer = try await call.send(.put, call.path(AdminCall.administration + "/v1/users", call.user(), then: "/admin")) {
         $0.member("admin", isAdmin)
       }
-      call.show(answer, "\(call.user()) is \(isAdmin ? "an administrator" : "no administrator any more")")
+      call.show(answer, "\(call.user()) is \(isAdmin ? "an administrator" : "no longer an administrator")")
     },
     AdminCommand(
       "user deactivate", ["USER"], options: [Option(name: "--erase")],
-      "Ends an account for good; with --erase, what it wrote is hidden from who joins later.",
-      asks: { "End the account \($0.operands[0]) for good?" }
+      "Deactivates an account for good; --erase also hides its messages from users who join later.",
+      asks: { "Deactivate the account \($0.operands[0]) for good?" }
     ) { call in
       let answer = try await call.send(.post, call.path(AdminCall.administration + "/v1/deactivate", call.user())) {
         $0.member("erase", call.arguments.has("--erase"))
@@ -88,7 +88,7 @@ extension AdminCommand {
     },
     AdminCommand(
       "user reset-password", ["USER"], options: [Option(name: "--keep-devices")],
-      "Sets a password, asked for or read from standard input, and logs all devices out unless they are to be kept."
+      "Sets a password, asked for or read from standard input, and signs all devices out unless --keep-devices is given."
     ) { call in
       let password = try PasswordPrompt.read()
       let answer = try await call.send(.post, call.path(AdminCall.administration + "/v1/reset_password", call.user())) {

@@ -19,7 +19,7 @@ struct AdminCommand: Sendable {
   ) {
     syntax = CommandSyntax(
       words: name.split(separator: " ").map(String.init), operands: operands,
-      options: options + [Option(name: "--json"), Option(name: "--yes")], takesSettings: true)
+      options: options + [Option(name: "--json"), Option(name: "--yes", isListed: question != nil)], takesSettings: true)
     self.summary = summary
     self.question = question
     self.run = run
@@ -40,7 +40,17 @@ struct AdminCommand: Sendable {
     return nil
   }
 
+  /// The commands that begin with the first of these words, for somebody who has mistyped one; nil if there are none.
+  static func alternatives(to words: [String]) -> String? {
+    let names = all.map(\.syntax.words).filter { $0.first == words.first }.map { $0.joined(separator: " ") }
+    return names.isEmpty ? nil : names.joined(separator: ", ")
+  }
+
   func perform(_ words: [String]) async -> ExitStatus {
+    if words == ["--help"] {
+      StandardOutput.write("martlet \(syntax.usage)\n    \(summary)\n")
+      return .success
+    }
     do {
       let arguments = try CommandArguments(words, for: syntax)
       let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
@@ -72,7 +82,7 @@ struct AdminCommand: Sendable {
   /// Throws `UsageError` without a terminal, `failed` if the answer is no.
   private static func confirm(_ question: String) throws {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw UsageError("this cannot be undone; add --yes if it is meant: \(question)")
+      throw UsageError("this cannot be undone; add --yes to confirm: \(question)")
     }
     StandardOutput.write("\(question) [y/N] ")
     guard let answer = readLine(), answer == "y" || answer == "yes" else { throw StartError.failed("nothing was done") }

@@ -69,6 +69,28 @@ extension LiveCase {
       try await bob.client.perform(.sending(.cancel(bob.id, .sending(id))))
       for await case .sending(bob.id, id, .cancelled) in later { return }
     },
+    LiveCase("T3 no clear text goes into an encrypted room, also not what waited while it became one") { stage in
+      let (alice, bob) = try await stage.pair()
+      try await bob.client.perform(.sending(.setSending(bob.id, isEnabled: false)))
+      let waiting = try await bob.send("Waited")
+      try await alice.setState("m.room.encryption", Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8))
+      for room in [alice, bob] { try await room.until("it is encrypted") { $0.isEncrypted } }
+      try await bob.client.perform(.sending(.setSending(bob.id, isEnabled: true)))
+      do {
+        try await waiting.sent()
+        throw Failure("it was sent")
+      } catch let error as ClientError {
+        guard case .encryptedRoom = error else { throw error }
+      }
+      do {
+        try await bob.send("Said later")
+        throw Failure("it was taken")
+      } catch let error as ClientError {
+        guard case .encryptedRoom = error else { throw error }
+      }
+      let page = try await alice.client.perform(.messages(in: alice.id, limit: 50))
+      try expect(page.events.filter { $0.type == .message }.count, is: 0)
+    },
     LiveCase("T3 a message that is too large for an event is refused before it is sent") { stage in
       let (alice, bob) = try await stage.pair()
       do {

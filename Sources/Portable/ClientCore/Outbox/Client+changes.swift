@@ -73,7 +73,7 @@ extension Client {
     payload.target = target
     payload.newMentions = newMentions(content, than: target, in: room)
     var operations: [StoreOperation] = []
-    if case .event(let event) = target, canEnqueue(in: room) == nil {
+    if case .event(let event) = target, canEnqueue(payload, in: room) == nil {
       clearDraft(editing: event, in: room, &operations)
     }
     enqueue(payload, in: room, also: operations, command)

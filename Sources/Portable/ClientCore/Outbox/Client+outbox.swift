@@ -14,9 +14,19 @@ extension Client {
     guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, outbox.isEnabled(in: room) else { return }
     startUploads(in: room)
     guard var entry = outbox.first(in: room), case .queued = entry.phase else { return }
+    guard let membership = rooms[room]?.membership else {
+      // No sync has told of the room yet: it may be encrypted.
+      if syncLoop.isRunning, syncLoop.position.isComplete { fail(entry.id, .unknownRoom) }
+      return
+    }
     // Left between the word and its turn. Whoever comes back may send it again.
-    if let membership = rooms[room]?.membership, membership != .join { return fail(entry.id, .unknownRoom) }
+    if membership != .join { return fail(entry.id, .unknownRoom) }
+    if isRefused(entry.payload, in: room) { return fail(entry.id, .encryptedRoom) }
     guard entry.hasAllFiles else { return }
+    if entry.payload.needsEncryption {
+      guard knowsEncryption(of: room) else { return }
+      outbox.unencryptedRooms.remove(room)
+    }
     guard let request = requestSend(entry) else { return fail(entry.id, .unknownEvent) }
     entry.phase = .sending(request)
     entry.wasTried = true

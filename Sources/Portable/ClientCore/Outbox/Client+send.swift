@@ -19,7 +19,7 @@ extension Client {
     payload.files = files
     guard setRelation(of: message, in: room, &payload) else { return finish(command, .failed(.unknownEvent)) }
     var operations: [StoreOperation] = []
-    if case .text = message.body, canEnqueue(in: room) == nil {
+    if case .text = message.body, canEnqueue(payload, in: room) == nil {
       var thread: EventID?
       if case .event(let root)? = payload.target { thread = root }
       clearDraft(DraftPlace(room: room, thread: thread), &operations)
@@ -68,8 +68,9 @@ extension Client {
   }
 
   /// nil where there is nothing against it.
-  func canEnqueue(in room: RoomID) -> ClientError? {
+  func canEnqueue(_ payload: OutboxPayload, in room: RoomID) -> ClientError? {
     if rooms[room]?.membership != .join { return .unknownRoom }
+    if isRefused(payload, in: room) { return .encryptedRoom }
     return outbox.entries.count < Limits.outboxEntries ? nil : .outboxIsFull
   }
 
@@ -79,7 +80,7 @@ extension Client {
     _ command: CommandID
   ) {
     guard let user = session?.userID else { return }
-    if let error = canEnqueue(in: room) { return finish(command, .failed(error)) }
+    if let error = canEnqueue(payload, in: room) { return finish(command, .failed(error)) }
     var entry = OutboxEntry(
       id: outbox.nextID(at: now), roomID: room, transactionID: random.transactionID(at: now), createdAt: now, payload: payload,
       phase: .storing)

@@ -21,12 +21,18 @@ extension Client {
   /// Files of entries that are stored, the first first, as many at a time as a room may have. No order is kept among them: what has all its
   /// files waits for its turn.
   mutating func startUploads(in room: RoomID) {
-    if let membership = rooms[room]?.membership, membership != .join { return }
+    guard rooms[room]?.membership == .join else { return }
     var free = Limits.uploadsInRoom - outbox.uploads(in: room)
     for waiting in outbox.entries where waiting.roomID == room && waiting.takesUploads && free > 0 {
       guard knowsFileLimit() else { return }
       // It may have failed since, with what it speaks of.
       guard var entry = outbox[waiting.id], entry.takesUploads else { continue }
+      // A file would be there for the server to read, though the message is never sent.
+      if isRefused(entry.payload, in: room) {
+        fail(entry.id, .encryptedRoom)
+        continue
+      }
+      guard knowsEncryption(of: room) else { return }
       if let error = tooLarge(entry.payload.files) {
         fail(entry.id, error)
         continue
@@ -43,6 +49,7 @@ extension Client {
       entry.phase = .uploading
       entry.heldUntil = nil
       outbox[entry.id] = entry
+      outbox.unencryptedRooms.remove(room)
       showProgress(of: entry)
     }
   }

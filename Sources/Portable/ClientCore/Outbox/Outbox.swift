@@ -9,6 +9,9 @@ struct Outbox: Sendable {
   var writes: [RoomID: Int] = [:]
   /// Rooms that wait before their next try.
   var timers: [RoomID: TimerID] = [:]
+  /// Rooms of which the server is being asked whether they are encrypted, and those that it said are not: for the next that is sent there.
+  var encryptionRequests: Set<RoomID> = []
+  var unencryptedRooms: Set<RoomID> = []
   /// Whether sending is off everywhere, and where else.
   var isPaused = false
   var pausedRooms: Set<RoomID> = []
@@ -130,6 +133,8 @@ struct Outbox: Sendable {
   /// No request is under way any more.
   mutating func endRequests() {
     timers = [:]
+    encryptionRequests = []
+    unencryptedRooms = []
     if fileLimitState == .asked { fileLimitState = .unknown }
     for i in entries.indices {
       switch entries[i].phase {

@@ -159,6 +159,7 @@ extension ClientError {
       case .targetFailed: writer.member("target", true)
       case .tooLarge(let limit): writer.member("limit", limit)
       case .unknownRoom: writer.member("room", true)
+      case .encryptedRoom: writer.member("encrypted", true)
       default: break
       }
     }
@@ -173,6 +174,8 @@ extension ClientError {
       self = .targetFailed
     } else if let limit = failed["limit"]?.natural {
       self = .tooLarge(limitBytes: limit)
+    } else if failed["encrypted"] != nil {
+      self = .encryptedRoom
     } else {
       self = failed["room"] != nil ? .unknownRoom : .attachmentIsGone
     }

@@ -52,7 +52,8 @@ extension Client {
       guard let mark = rooms[place.room]?.draftMark(place.thread), let room = rooms[place.room], room.membership == .join else {
         continue
       }
-      let draft = room.drafts[place.thread]
+      // What is written in an encrypted room is not for the server to read; what it has of a time before is taken away.
+      let draft = room.isEncrypted ? nil : room.drafts[place.thread]
       let time = room.draftMarks[mark].time
       guard draft?.text.count ?? 0 <= Limits.passedDraftBytes, draft != nil || room.draftMarks[mark].isPassed else { continue }
       rooms[place.room]?.draftMarks[mark].isPassed = draft != nil

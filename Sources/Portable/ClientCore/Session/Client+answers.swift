@@ -34,6 +34,7 @@ extension Client {
     case .upload(let entry): uploadAnswered(answer, entry)
     case .send(let entry): sendAnswered(answer, entry)
     case .mediaLimit: mediaLimitAnswered(answer)
+    case .encryption(let room): encryptionAnswered(answer, of: room)
     case .pinnedEvents(let room, let event, let isPinned, let command):
       pinnedEventsAnswered(answer, room, event, isPinned: isPinned, command)
     case .receipt(let room): receiptAnswered(answer, room)

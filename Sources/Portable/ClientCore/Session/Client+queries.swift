@@ -15,6 +15,7 @@ extension Client {
     guard request.endpoint.access == .anyone || sessionState == .signedIn else {
       return emit(.queryEnded(id, .failed(.notSignedIn)))
     }
+    guard !isRefused(request) else { return emit(.queryEnded(id, .failed(.encryptedRoom))) }
     queries[id] = OngoingQuery(request: request)
     sendQuery(id)
   }

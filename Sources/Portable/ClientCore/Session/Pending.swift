@@ -61,6 +61,7 @@ indirect enum RequestPurpose: Sendable {
   case uploadAvatar(BlobHandle, CommandID)
   // Sending
   case mediaLimit
+  case encryption(RoomID)
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
   case unreadMark(RoomID, Room.UnreadMark, CommandID)

@@ -55,6 +55,8 @@ extension Client {
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
+    if prepared.state.isEncrypted { refuseClearText(in: id) }
+    if isNew { pump(id) }
     settlePreview(id)
     takeDrafts(prepared.drafts, in: id)
     if !prepared.delta.shownMembers.isEmpty { notify(.members(id, prepared.delta.shownMembers)) }

@@ -142,6 +142,7 @@ extension Client {
     noteProgress(of: prepared)
     if isOnline { setConnection(prepared.position.hasAllRooms ? .running : .firstSync(syncLoop.progress)) }
     if !wasRunning {
+      outbox.unencryptedRooms = []
       retryOutboxNow()
       retryPagesNow()
     }
@@ -153,6 +154,7 @@ extension Client {
     for (answer, purpose) in deferred {
       switch purpose {
       case .members(let room, let command): membersAnswered(answer, room, command)
+      case .encryption(let room): encryptionAnswered(answer, of: room)
       default: timelineAnswered(answer, purpose)
       }
     }

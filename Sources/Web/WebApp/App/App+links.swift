@@ -45,8 +45,11 @@ extension App {
 
   /// With the servers that an address named, where one is not in the room.
   func joining(_ room: RoomID) -> Command {
-    .rooms(.join(room.text, via: via.flatMap { $0.room == room ? $0.servers : nil } ?? []))
+    .rooms(.join(room.text, via: servers(of: room)))
   }
+
+  /// The servers that an address named for the room.
+  func servers(of room: RoomID) -> [ServerName] { via.flatMap { $0.room == room ? $0.servers : nil } ?? [] }
 }
 
 extension ClientError {

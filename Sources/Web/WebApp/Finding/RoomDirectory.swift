@@ -135,10 +135,8 @@ final class RoomDirectory<D: DOM> {
   private func add(_ room: RoomSummary) {
     let line = dom.element("div", "ma-listed", in: list)
     dom.setAttribute(line, "role", "listitem")
-    let title = room.name?.string ?? room.canonicalAlias?.string ?? room.id.string
-    let members = Strings[.members, count: room.memberCount]
-    let about = room.topic.map { members + " · " + $0.string } ?? members
-    dom.fill(line, id: room.id.string, title, about, source: app.avatarSource(room.avatar))
+    let title = room.title
+    dom.fill(line, id: room.id.string, title, room.about, source: app.avatarSource(room.avatar))
     if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
       addMoves(room.id, title, space, in: line)
       let out = dom.button("ma-round", icon: .close, label: Strings[.takeOut, title], in: line)
@@ -200,5 +198,16 @@ final class RoomDirectory<D: DOM> {
       dom.setLabel(button.node, .asked)
     }
     dom.flush()
+  }
+}
+
+extension RoomSummary {
+  /// What the room is called.
+  var title: String { name?.string ?? canonicalAlias?.string ?? id.string }
+
+  /// The number of its members, and its topic.
+  var about: String {
+    let members = Strings[.members, count: memberCount]
+    return topic.map { members + " · " + $0.string } ?? members
   }
 }

@@ -78,11 +78,22 @@ final class RoomHeader<D: DOM> {
       dom.setLabel(pins, Strings[.pinnedCount, count: count])
       dom.setAttribute(pins, "title", Strings[.pinnedCount, count: count])
     }
-    let canCall = room?.membership == .join && Host.canCall
     let isDirect = room?.isDirect ?? false
+    // Direct calls are signalled by messages (`ClientError.encryptedRoom`), calls of rooms by state.
+    let canCall = room?.membership == .join && Host.canCall && !(isDirect && room?.isEncrypted ?? false)
     dom.setFlag(voice, "hidden", !canCall || !isDirect && !offersGroupCalls())
     dom.setFlag(camera, "hidden", !canCall || !isDirect)
     for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
+  }
+
+  /// A room that the user is not in.
+  func update(_ room: RoomSummary) {
+    let title = room.title
+    avatar.show(id: room.id.string, name: title, source: app.avatarSource(room.avatar))
+    name.set(title)
+    line.set(room.about)
+    for node in [muted, pins, voice, camera, search, menu, details] { dom.setFlag(node, "hidden", true) }
+    pinned = 0
   }
 
   private func isMuted(_ id: RoomID) -> Bool {

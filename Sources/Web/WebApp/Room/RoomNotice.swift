@@ -13,6 +13,7 @@ final class RoomNotice<D: DOM> {
   private let node: Node
   private var shown = Kind.none
   private var shownRoom: RoomID?
+  private var summary: RoomSummary?
   /// Counts what was shown: an answer that comes late must not touch buttons that are gone.
   private var version = 0
 
@@ -24,11 +25,13 @@ final class RoomNotice<D: DOM> {
     dom.setFlag(node, "hidden", true)
   }
 
-  func update(_ id: RoomID, _ room: Room?) {
+  /// - Parameter summary: of a room that the user is not in, once the server has told it.
+  func update(_ id: RoomID, _ room: Room?, _ summary: RoomSummary? = nil) {
     let kind = kind(room)
-    guard kind != shown || id != shownRoom else { return }
+    guard kind != shown || id != shownRoom || summary?.id != self.summary?.id else { return }
     shown = kind
     shownRoom = id
+    self.summary = summary
     version += 1
     dom.releaseChildren(of: node)
     dom.setFlag(node, "hidden", kind == .none)
@@ -81,6 +84,7 @@ final class RoomNotice<D: DOM> {
   }
 
   private func showOutside(_ id: RoomID, _ kind: Kind, _ room: Room?) {
+    if let summary, kind == .unknown, summary.isWorldReadable { showHistory(of: summary) }
     let removal = kind == .left ? removal(id, room) : nil
     say(removal ?? (kind == .banned ? Strings[.banned] : kind == .left ? Strings[.left] : Strings[.unknownRoom]))
     let buttons = dom.element("div", "ma-buttons", in: node)
@@ -90,12 +94,38 @@ final class RoomNotice<D: DOM> {
     }
     // Whom others removed comes back only where there is a way.
     guard kind != .banned, removal == nil || room?.joinRule.map({ $0 != .invite && $0 != .private }) ?? true else { return }
-    let asks = room?.joinRule?.allowsKnocking == true && room?.joinRule?.allowsRestrictedJoins == false
+    let rule = room?.joinRule ?? summary?.joinRule
+    let asks = rule?.allowsKnocking == true && rule?.allowsRestrictedJoins == false
     let button = SubmitButton(dom, asks ? .askToJoin : .join, busy: .joining, in: buttons)
     run(button) { [app] ended in
       if asks { app.save(.knock(id.text)) { ended($0.map { Strings.words(for: $0) }) } } else { app.comeBack(to: id, ended) }
     }
   }
+
+  /// The last messages of a room whose history anybody may read, above the way in.
+  private func showHistory(of room: RoomSummary) {
+    let list = dom.element("div", "ma-outside", in: node)
+    dom.setFlag(list, "hidden", true)
+    dom.setAttribute(list, "role", "log")
+    dom.setAttribute(list, "tabindex", "0")
+    dom.setLabel(list, room.title)
+    let asked = version
+    app.ask(.messages(in: room.id, limit: Self.historyEvents)) { [self] result in
+      guard version == asked, case .success(let page) = result else { return }
+      for event in page.events.reversed() {
+        guard let sender = event.sender, let text = event.shownText else { continue }
+        let line = dom.element("p", "ma-outside-message", in: list)
+        dom.setAttribute(line, "dir", "auto")
+        dom.element("b", "", text: page.name(of: sender), in: line)
+        dom.element("span", "", text: ": " + text, in: line)
+        dom.setFlag(list, "hidden", false)
+        dom.setClass(column, "ma-column ma-is-outside")
+      }
+      dom.flush()
+    }
+  }
+
+  private static var historyEvents: Int { 30 }
 
   /// Who removed one, and why; nil where nobody did.
   private func removal(_ id: RoomID, _ room: Room?) -> String? {
@@ -134,6 +164,21 @@ final class RoomNotice<D: DOM> {
       }
       dom.flush()
     }
+  }
+}
+
+extension Event {
+  /// What a message says, in short; nil for anything else.
+  fileprivate var shownText: String? {
+    guard type == .message, content["m.relates_to"]?["rel_type"]?.isString("m.replace") != true else { return nil }
+    return content.text("body")?.string
+  }
+}
+
+extension EventPage {
+  fileprivate func name(of user: UserID) -> String {
+    let member = state.last { $0.type == .member && $0.stateKey == user.text }
+    return member.flatMap { ShownName.read($0.content["displayname"]) }?.string ?? user.string
   }
 }
 

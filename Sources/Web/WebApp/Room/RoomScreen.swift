@@ -16,6 +16,9 @@ final class RoomScreen<D: DOM> {
   private let welcome: Node
   private let notice: RoomNotice<D>
   private(set) var room: RoomID?
+  /// What the server tells of the room to people outside, and the room it was asked about.
+  private var summary: RoomSummary?
+  private var askedRoom: RoomID?
   /// The wait for the frame at which what changed is shown.
   private var pause: HostTask?
 
@@ -68,6 +71,8 @@ final class RoomScreen<D: DOM> {
     panel.show(nil)
     room = id
     panel.room = id
+    summary = nil
+    askedRoom = nil
     dom.setFlag(welcome, "hidden", id != nil)
     dom.setFlag(stage, "hidden", id == nil)
     conversation.show(id.map { .live($0) })
@@ -82,11 +87,24 @@ final class RoomScreen<D: DOM> {
   private func showRoom() {
     guard let id = room else { return }
     let state = app.client.room(id)
-    header.update(id, state)
-    notice.update(id, state)
+    if state == nil { learnSummary(of: id) } else { summary = nil }
+    if let summary { header.update(summary) } else { header.update(id, state) }
+    notice.update(id, state, summary)
     conversation.writer.setCanWrite(state?.canWrite(as: app.userID) ?? false)
     panel.roomChanged()
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }
+  }
+
+  /// Asks once what the server tells of a room that the user is not in. If it does not tell, the room stays without a name.
+  private func learnSummary(of id: RoomID) {
+    guard app.client.connectionIsRunning, askedRoom != id else { return }
+    askedRoom = id
+    app.ask(.roomSummary(id.text, via: app.servers(of: id))) { [self] result in
+      guard case .success(let found) = result, room == id, app.client.room(id) == nil else { return }
+      summary = found
+      showRoom()
+      dom.flush()
+    }
   }
 
   // MARK: Places in it
