@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  @Test func `a guest joins a room that admits guests, on either path`() async throws {
+    try await Self.run { fixture, guest in
+      let ann = try await fixture.register("ann")
+      for path in ["join/", "rooms/"] {
+        let room = try await fixture.call(
+          .post, "createRoom", as: ann,
+          #"{"preset":"public_chat","initial_state":[{"type":"m.room.guest_access","content":{"guest_access":"can_join"}}]}"#)
+        let roomID = PercentEncoding.encode(try #require(room.json["room_id"]?.text))
+        let rest = path == "rooms/" ? "/join" : ""
+        #expect(try await fixture.call(.post, "\(path)\(roomID)\(rest)", as: guest, "{}").status == 200, "\(path)")
+      }
+    }
+  }
+
   @Test func `a guest becomes a user, keeps the ID, and then may do what users may`() async throws {
     try await Self.run { fixture, guest in
       let name = String(guest.userID.string.dropFirst().prefix { $0 != ":" })

@@ -21,8 +21,8 @@ import Testing
       #expect(upload.status == 200)
       #expect(upload.json["one_time_key_counts"]?.isObject == true)
       let query = try await fixture.call(
-        .post, "keys/query", as: bob, #"{"device_keys":{"@ann:example.org":[],"@nobody:example.org":[]}}"#)
-      #expect(query.json["device_keys"]?["@nobody:example.org"] == nil)
+        .post, "keys/query", as: bob, #"{"device_keys":{"@ann:example.org":[],"@nobody:example.org":[],"nonsense":[]}}"#)
+      #expect(query.json["device_keys"]?["@nobody:example.org"] == nil && query.json["device_keys"]?["nonsense"] == nil)
       let device = query.json["device_keys"]?["@ann:example.org"]?[ann.deviceID.text]
       #expect(device?["keys"]?[ByteString("ed25519:\(ann.deviceID)")]?.string == "abc")
       #expect(device?["unsigned"]?["device_display_name"]?.string == "Phone")

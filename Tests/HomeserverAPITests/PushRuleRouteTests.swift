@@ -79,7 +79,9 @@ import Testing
     ("override/a%5Cb", #"{"actions":[]}"#, "M_INVALID_PARAM"),
     ("override/a%2Fb", #"{"actions":[]}"#, "M_INVALID_PARAM"), ("strange/a", #"{"actions":[]}"#, "M_INVALID_PARAM"),
     ("override/a", "{}", "M_MISSING_PARAM"), ("content/a", #"{"actions":[]}"#, "M_MISSING_PARAM"),
-    ("override/a", #"{"actions":[7]}"#, "M_BAD_JSON"),
+    ("override/a", #"{"actions":[7]}"#, "M_BAD_JSON"), ("override/a", #"{"actions":["stir_up"]}"#, "M_INVALID_PARAM"),
+    ("override/a", #"{"actions":[],"conditions":[{"kind":"event_match","key":"type"}]}"#, "M_INVALID_PARAM"),
+    ("override/a", #"{"actions":[],"conditions":[{"kind":"room_member_count","is":"many"}]}"#, "M_INVALID_PARAM"),
     ("override/a", #"{"actions":[],"conditions":[7]}"#, "M_INVALID_PARAM"),
     ("override/a", #"{"actions":{}}"#, "M_BAD_JSON")
   ]) func `what is no rule is refused`(path: String, body: String, code: String) async throws {

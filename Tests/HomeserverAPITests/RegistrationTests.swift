@@ -58,19 +58,34 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Ann", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"),
+    ("Änn", "M_INVALID_USERNAME"), ("@", "M_INVALID_USERNAME"), ("", "M_INVALID_USERNAME"), ("a b", "M_INVALID_USERNAME"),
     ("a:b", "M_INVALID_USERNAME"),
-    ("taken", "M_USER_IN_USE"), ("free", nil)
+    ("taken", "M_USER_IN_USE"), ("TAKEN", "M_USER_IN_USE"), (" @Taken ", "M_USER_IN_USE"), ("free", nil), ("FREE", nil)
   ]) func `a name is available or says why not`(name: String, code: String?) async throws {
     try await APIFixture.run { fixture in
       _ = try await fixture.register("taken")
-      let encoded = name.replacing(" ", with: "%20")
+      let encoded = name.replacing(" ", with: "%20").replacing("Ä", with: "%C3%84")
       let answer = try await fixture.call(.get, "register/available?username=\(encoded)")
       #expect(answer.status == (code == nil ? 200 : 400))
       #expect(answer.errorCode == code)
       let registered = try await fixture.call(
         .post, "register", #"{"username":"\#(name)","password":"correct horse","auth":{"type":"m.login.dummy"}}"#)
       #expect(registered.errorCode == code)
+    }
+  }
+
+  @Test func `an account is named in small letters and found however its name is typed`() async throws {
+    try await APIFixture.run { fixture in
+      let registered = try await fixture.call(
+        .post, "register", #"{"username":"Alice","password":"correct horse","auth":{"type":"m.login.dummy"}}"#)
+      #expect(registered.json["user_id"]?.string == "@alice:example.org")
+      #expect(try await fixture.call(.get, "profile/@alice:example.org").json["displayname"]?.string == "alice")
+      for name in ["ALICE", " alice ", "@alice", "@Alice:example.org"] {
+        #expect(try await fixture.logIn(name).json["user_id"]?.string == "@alice:example.org", "\(name)")
+      }
+      for name in ["@alice:Example.org", "al ice", "@@alice"] {
+        #expect(try await fixture.logIn(name).status == 403, "\(name)")
+      }
     }
   }
 
@@ -179,6 +194,9 @@ import Testing
       let ann = try await accounts.existing(try fixture.user(admin).userID)
       #expect(ann.standing.isAdmin && ann.userType == nil)
       #expect(try await fixture.call(.get, "profile/@ann:example.org").json["displayname"]?.string == "Ann A.")
+      // The name is proven as it was sent.
+      let capital = try await register("Cyn", mac: ["notadmin"], "")
+      #expect(capital.json["user_id"]?.string == "@cyn:example.org")
       let bot = try await register("bot", mac: ["notadmin", "bot"], #","admin":false,"user_type":"bot""#)
       #expect(try await accounts.existing(try fixture.user(bot).userID).userType == "bot")
       // What the mac does not say is not believed.

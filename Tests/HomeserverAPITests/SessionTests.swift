@@ -15,6 +15,19 @@ import Testing
     }
   }
 
+  @Test func `a login says where the server is, if that is set`() async throws {
+    for base in [nil, "https://chat.example.org"] {
+      try await APIFixture.run(configure: {
+        $0.registration = .open
+        $0.identity.publicBaseURL = base
+      }) { fixture in
+        _ = try await fixture.register("ann")
+        let login = try await fixture.logIn("ann")
+        #expect(login.json["well_known"]?["m.homeserver"]?["base_url"]?.string == base)
+      }
+    }
+  }
+
   @Test func `the token may stand in the query, and the scheme has no case`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

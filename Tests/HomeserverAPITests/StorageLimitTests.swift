@@ -200,6 +200,7 @@ import Testing
   @Test func `a search of the directory answers with at most fifty`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
+      _ = try await fixture.register("bob")
       try await fixture.homeserver.database.write { tx in
         for number in 1...UserDirectory.resultsLimit {
           try tx.execute(

@@ -53,6 +53,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    #"{"room":{"rooms":["not-a-room"]}}"#, #"{"room":{"timeline":{"senders":["not-a-user"]}}}"#,
+    #"{"presence":{"not_senders":["@ann"]}}"#, #"{"room":{"state":{"not_rooms":["an:alias"]}}}"#
+  ]) func `a filter that names rooms or senders by nonsense is not stored`(filter: String) async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let answer = try await fixture.call(.post, "user/\(ann.userID)/filter", as: ann, filter)
+      #expect(answer.status == 400 && answer.errorCode == "M_BAD_JSON")
+    }
+  }
+
   @Test func `typing is shown to the others, and only by oneself`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
@@ -62,6 +73,7 @@ import Testing
       let path = "rooms/\(room)/typing/\(ann.userID)"
       #expect(try await fixture.call(.put, path, as: bob, #"{"typing":true}"#).errorCode == "M_FORBIDDEN")
       #expect(try await fixture.call(.put, path, as: ann, "{}").errorCode == "M_MISSING_PARAM")
+      #expect(try await fixture.call(.put, path, as: ann, #"{"typing":null}"#).status == 200)
       #expect(try await fixture.call(.put, path, as: ann, #"{"typing":true,"timeout":30000}"#).status == 200)
       let answer = try await fixture.call(.get, "sync?since=\(before)", as: bob)
       let events = answer.json["rooms"]?["join"]?[ByteString(room)]?["ephemeral"]?["events"]

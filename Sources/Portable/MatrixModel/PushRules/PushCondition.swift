@@ -43,12 +43,22 @@ public struct PushCondition: Sendable {
   public let json: [UInt8]
   let test: Test
 
+  /// Whether the kind is one of the standard, and its fields are not: it matches nothing. Kinds of later versions match nothing either, but
+  /// are valid.
+  public let lacksFields: Bool
+
   /// nil where it is no object with a `kind`.
   public init?(_ json: JSON) {
     guard json.isObject, let kind = json["kind"], kind.isString else { return nil }
     self.json = [UInt8](json.bytes)
     test = Self.test(kind, json)
+    if case .never = test { lacksFields = Self.kinds.contains { kind.isString($0) } } else { lacksFields = false }
   }
+
+  private static let kinds: [StaticString] = [
+    "event_match", "event_property_is", "event_property_contains", "contains_display_name", "room_member_count",
+    "sender_notification_permission"
+  ]
 
   private static func test(_ kind: JSON, _ json: JSON) -> Test {
     let path = json["key"]?.text.map { PropertyPath($0) }

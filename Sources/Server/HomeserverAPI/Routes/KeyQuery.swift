@@ -16,16 +16,14 @@ struct KeyQuery: Sendable {
     var wanted: [(userID: UserID, devices: [DeviceID])] = []
     var named: Set<UserID> = []
     for user in json.members {
-      guard let userID = UserID(user.key), user.value.isArray else {
-        throw .badJSON("'device_keys' is not a map of user IDs to lists of device IDs.")
-      }
+      guard user.value.isArray else { throw .badJSON("'device_keys' is not a map of user IDs to lists of device IDs.") }
       var devices: [DeviceID] = []
       for device in user.value.elements {
         guard device.isString else { throw .badJSON("A device ID is not a string.") }
         if let deviceID = DeviceID(device) { devices.append(deviceID) }
       }
-      // A user named twice would be written twice into an answer that has room for them once.
-      guard named.insert(userID).inserted else { continue }
+      // Like a user that nobody knows: the others are answered. One named twice would be written twice.
+      guard let userID = UserID(user.key), named.insert(userID).inserted else { continue }
       wanted.append((userID, devices))
       guard wanted.count <= Self.usersLimit else {
         throw .tooLarge("At most \(Self.usersLimit) users are queried at once.")

@@ -10,6 +10,7 @@ extension Routes {
   mutating func addLoginRoutes() {
     let accounts = homeserver.accounts
     let server = homeserver.configuration.serverName
+    let base = homeserver.configuration.identity.publicBaseURL
     let guesses = loginGuesses
     addLogoutRoutes()
 
@@ -39,7 +40,7 @@ extension Routes {
           jsonWebToken: try body.requiredText("token"), device: try DeviceRequest(body, of: request))
       default: throw MatrixError.unknown(status: 400, "This server has no login of this type; GET /login lists them.")
       }
-      return .login(userID, login, server)
+      return .login(userID, login, server, at: base)
     }
   }
 

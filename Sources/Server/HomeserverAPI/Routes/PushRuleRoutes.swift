@@ -109,10 +109,17 @@ extension Routes {
 }
 
 extension PushActions {
-  /// `actions` of a body. Throws `M_MISSING_PARAM`, `M_BAD_JSON`.
+  /// `actions` of a body. Throws `M_MISSING_PARAM`, `M_BAD_JSON`, `M_INVALID_PARAM`.
   init(parameterOf body: JSON) throws(MatrixError) {
-    guard let actions = PushActions(try body.requiredArray("actions")) else {
+    let list = try body.requiredArray("actions")
+    guard let actions = PushActions(list) else {
       throw .badJSON("An action is a string or an object with 'set_tweak'.")
+    }
+    // Stored rules may have others: earlier versions took any.
+    for action in list.elements where action.isString {
+      guard action.isString("notify") || action.isString("dont_notify") || action.isString("coalesce") else {
+        throw .invalidParameter("The actions are 'notify' and objects with 'set_tweak'.")
+      }
     }
     self = actions
   }
@@ -147,6 +154,9 @@ extension PushRule {
     for json in list.elements {
       guard let condition = PushCondition(json) else {
         throw .invalidParameter("A condition is an object with a 'kind'.")
+      }
+      guard !condition.lacksFields else {
+        throw .invalidParameter("A condition lacks a field that its 'kind' needs, or has one that is not valid.")
       }
       guard condition.json.count <= 4 * patternBytesLimit else { throw .invalidParameter("A condition is too long.") }
       conditions.append(condition)

@@ -35,6 +35,7 @@ extension Routes {
         let (userID, login) = try await accounts.register(registration, by: try request.appService(), services)
         return .login(userID, login, server)
       }
+      registration.username = registration.username.map(TypedName.meant)
       let (userID, login) = try await accounts.register(registration)
       return .login(userID, login, server)
     }
@@ -60,7 +61,7 @@ extension Routes {
     let accounts = homeserver.accounts
 
     on(.checkUsernameAvailability) { request in
-      _ = try await accounts.available(try request.query().required("username"))
+      _ = try await accounts.available(TypedName.meant(by: try request.query().required("username")))
       return .json { $0.object { $0.member("available", true) } }
     }
 
@@ -82,8 +83,8 @@ extension DeviceRequest {
 }
 
 extension Response {
-  /// The answer to a registration or login; without `login` only the account was made.
-  static func login(_ userID: UserID, _ login: Login?, _ server: ServerName) -> Response {
+  /// The answer to a registration or login; without `login` only the account was made. `base` becomes its `well_known`.
+  static func login(_ userID: UserID, _ login: Login?, _ server: ServerName, at base: String? = nil) -> Response {
     .json { writer in
       writer.object { writer in
         writer.member("user_id", userID)
@@ -91,6 +92,10 @@ extension Response {
         if let login {
           writer.members(of: login)
           writer.member("device_id", login.deviceID)
+        }
+        if let base {
+          writer.key("well_known")
+          writer.discovery(base)
         }
       }
     }

@@ -13,17 +13,22 @@ extension Routes {
       let host = request.http.headers["Host"] ?? serverName.string
       let scheme = request.http.headers["X-Forwarded-Proto"] == "https" ? "https://" : "http://"
       let base = settings.publicBaseURL ?? scheme + host
-      return .json { writer in
-        writer.object { writer in
-          writer.key("m.homeserver")
-          writer.object { $0.member("base_url", base) }
-        }
-      }
+      return .json { $0.discovery(base) }
     }
     let configuration = homeserver.configuration
     let webPushKey = homeserver.pushers.vapidKey?.publicKey
     let everyone = Capabilities.answer(configuration, webPushKey: webPushKey, isAdmin: false)
     let administrators = Capabilities.answer(configuration, webPushKey: webPushKey, isAdmin: true)
     on(.getCapabilities) { _, session in .json(session.isAdmin ? administrators : everyone) }
+  }
+}
+
+extension JSONWriter {
+  /// Where clients find the server. Spec: Client-Server API, "Well-known URI".
+  mutating func discovery(_ base: String) {
+    object { writer in
+      writer.key("m.homeserver")
+      writer.object { $0.member("base_url", base) }
+    }
   }
 }

@@ -11,7 +11,8 @@ extension Routes {
     on(.setTyping) { request, session in
       try Self.requireOwn(request, session)
       let body = try await request.object()
-      let isTyping = try body.requiredBool("typing")
+      // Some clients write null for false.
+      let isTyping = body["typing"]?.isNull ?? false ? false : try body.requiredBool("typing")
       let timeout = try body.optionalInteger("timeout") ?? Typing.timeoutMillisecondsLimit
       try await rooms.setTyping(
         isTyping && !session.standing.isShadowBanned, of: session.userID, in: try request.path("roomId"),

@@ -140,6 +140,7 @@ package struct UserIdentifier: Sendable {
   /// nil for users of other servers, names that no account can have and who is meant by something else than a name.
   package func userID(on server: ServerName) -> UserID? {
     guard thirdParty == nil else { return nil }
+    let name = TypedName.meant(by: name)
     if name.hasPrefix("@") {
       guard let userID = UserID(name), userID.serverName == server else { return nil }
       return userID

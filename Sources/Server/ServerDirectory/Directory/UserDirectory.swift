@@ -44,7 +44,7 @@ package final class UserDirectory: Sendable {
     self.clock = clock
   }
 
-  /// Users whose user ID or display name has `term` in it, without regard to case, by user ID; at most `limit`.
+  /// Users whose user ID or display name has `term` in it, without regard to case, by user ID; at most `limit`. Never `user`.
   package func search(
     _ term: ByteString, by user: UserID, limit: Int
   ) async throws -> (results: [Entry], isLimited: Bool) {
@@ -52,7 +52,9 @@ package final class UserDirectory: Sendable {
     let limit = min(max(1, limit), Self.resultsLimit)
     let found = try await database.read { transaction in
       try self.entries(
-        Search(pattern: SearchPattern.containing(term), user: user, last: "", snapshot: .max, limit: limit + 1), transaction)
+        Search(
+          pattern: SearchPattern.containing(term), user: user, leavesOut: user.text, last: "", snapshot: .max, limit: limit + 1),
+        transaction)
     }
     return (Array(found.prefix(limit)), found.count > limit)
   }
@@ -66,7 +68,7 @@ package final class UserDirectory: Sendable {
       let snapshot = token?.snapshot ?? self.clock.now()
       let found = try self.entries(
         Search(
-          pattern: SearchPattern.containing(term), user: user, last: token?.last ?? "", snapshot: snapshot,
+          pattern: SearchPattern.containing(term), user: user, leavesOut: "", last: token?.last ?? "", snapshot: snapshot,
           limit: limit + 1), transaction)
       let shown = Array(found.prefix(limit))
       let last = found.count > limit ? shown.last : nil
@@ -77,6 +79,8 @@ package final class UserDirectory: Sendable {
   private struct Search {
     let pattern: String
     let user: UserID
+    /// Empty for nobody.
+    let leavesOut: ByteString
     let last: ByteString
     /// Milliseconds since 1970: who registered later is not found.
     let snapshot: Int64
@@ -93,8 +97,9 @@ package final class UserDirectory: Sendable {
       """
       SELECT a.user_id FROM account a
       WHERE a.user_id > $1 AND a.search_text LIKE $2 ESCAPE '!' AND a.deactivated = 0 AND a.created <= $3
-      ORDER BY a.user_id LIMIT $4
-      """, search.last, search.pattern, search.snapshot, search.limit
+        AND a.user_id <> $4
+      ORDER BY a.user_id LIMIT $5
+      """, search.last, search.pattern, search.snapshot, search.leavesOut, search.limit
     ) { $0.identifier(0) }
   }
 
@@ -103,13 +108,14 @@ package final class UserDirectory: Sendable {
       """
       SELECT a.user_id FROM account a
       WHERE a.user_id > $1 AND a.search_text LIKE $2 ESCAPE '!' AND a.deactivated = 0 AND a.created <= $3
-        AND (a.user_id = $4 OR EXISTS (
+        AND a.user_id <> $7 AND (a.user_id = $4 OR EXISTS (
           SELECT 1 FROM membership m WHERE m.user_id = a.user_id AND m.membership = $5 AND (
             EXISTS (SELECT 1 FROM open_room r WHERE r.room = m.room)
             OR EXISTS (
               SELECT 1 FROM membership own WHERE own.user_id = $4 AND own.room = m.room AND own.membership = $5))))
       ORDER BY a.user_id LIMIT $6
-      """, search.last, search.pattern, search.snapshot, search.user, Int64(Membership.join.rawValue), search.limit
+      """, search.last, search.pattern, search.snapshot, search.user, Int64(Membership.join.rawValue), search.limit,
+      search.leavesOut
     ) { $0.identifier(0) }
   }
 }

@@ -43,6 +43,16 @@ package struct EventFilter: Sendable {
     unreadThreadNotifications = try json.optionalBool("unread_thread_notifications") ?? false
   }
 
+  /// Throws `M_BAD_JSON` if it names rooms or senders by what is not a room ID or user ID.
+  package func checkIdentifiers() throws(MatrixError) {
+    guard (rooms ?? []).union(excludedRooms).allSatisfy({ RoomID($0) != nil }) else {
+      throw .badJSON("'rooms' and 'not_rooms' of a filter are lists of room IDs.")
+    }
+    guard (senders ?? []).union(excludedSenders).allSatisfy({ UserID($0) != nil }) else {
+      throw .badJSON("'senders' and 'not_senders' of a filter are lists of user IDs.")
+    }
+  }
+
   /// Whether it lets everything through, so that events need no look.
   package var isOpen: Bool {
     types == nil && excludedTypes.isEmpty && senders == nil && excludedSenders.isEmpty && containsURL == nil

@@ -16,13 +16,14 @@ package final class StoredFilters: Sendable {
   }
 
   /// Stores a filter; the same one again gets the same ID. Throws `M_TOO_LARGE`, and `M_BAD_JSON` naming the property that
-  /// is of another kind than the spec says.
+  /// is of another kind than the spec says, or an identifier that is not valid.
   package func store(_ filter: JSON, of userID: UserID) async throws -> ByteString {
     let bytes = [UInt8](filter.bytes)
     guard bytes.count <= Self.bytesLimit else {
       throw MatrixError.tooLarge("A filter has at most \(Self.bytesLimit) bytes.")
     }
-    _ = try SyncFilter(filter)
+    // Those that are stored since before this was checked are read all the same.
+    try SyncFilter(filter).checkIdentifiers()
     let known = try await database.read { tx in try Self.id(tx, of: bytes, userID) }
     if let known { return Self.text(known) }
     return try await database.write { tx in

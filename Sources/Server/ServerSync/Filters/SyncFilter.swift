@@ -76,6 +76,11 @@ package final class SyncFilter: Sendable {
     return paths
   }
 
+  /// Throws `M_BAD_JSON` if it names rooms or senders by what is not a room ID or user ID.
+  func checkIdentifiers() throws(MatrixError) {
+    for part in [accountData, presence, rooms, timeline, state, ephemeral, roomAccountData] { try part.checkIdentifiers() }
+  }
+
   /// Events of one room's timeline, where the filter does not say.
   package static let timelineDefault = 20
   /// Events of one room's timeline at most.

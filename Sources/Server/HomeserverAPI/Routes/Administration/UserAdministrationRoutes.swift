@@ -39,7 +39,7 @@ extension Routes {
     }
 
     onAdmin(.get, Self.administration + "/v1/username_available") { request, _ in
-      _ = try await accounts.available(try request.query().required("username"))
+      _ = try await accounts.available(TypedName.meant(by: try request.query().required("username")))
       return .json { $0.object { $0.member("available", true) } }
     }
   }

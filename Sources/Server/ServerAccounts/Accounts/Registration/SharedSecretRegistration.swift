@@ -44,7 +44,7 @@ package final class SharedSecretRegistration: Sendable {
     let (nonce, username) = (try body.requiredText("nonce"), try body.requiredText("username"))
     let password = Redacted(try body.requiredText("password").string)
     let mac = try body.requiredText("mac")
-    var new = NewAccount(username)
+    var new = NewAccount(TypedName.meant(by: username))
     new.standing.isAdmin = try body.optionalBool("admin") ?? false
     new.userType = try body.optionalText("user_type")
     new.displayName = try body.optionalText("displayname")
