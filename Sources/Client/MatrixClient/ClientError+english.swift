@@ -15,7 +15,7 @@ import MatrixModel
 #endif
 
 extension ClientError {
-  /// What happened and what to do about it, in one or two sentences. Says nothing secret.
+  /// Describes the error and what the user can do about it, in one or two sentences. Contains no secrets.
   public var english: String {
     switch self {
     case .network: "The server does not answer. Check the connection and try again."
@@ -60,7 +60,7 @@ extension ClientError {
 }
 
 extension DiscoveryError {
-  /// What happened and what to do about it.
+  /// Describes the error and what the user can do about it.
   public var english: String {
     switch self {
     case .invalidAddress: "This is no homeserver: it is written https://host, or as a server name or a user ID."
