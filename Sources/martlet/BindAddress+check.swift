@@ -1,9 +1,11 @@
 import Glibc
 
 extension BindAddress {
-  /// Throws `address`, naming `setting`, if nobody could listen here: the port is taken, needs privileges, or the host is not this machine's.
+  /// Checks that the server can listen on the address. Throws `address` with `setting` if the port is in use or needs privileges, or if the
+  /// host is not an address of this machine.
   ///
-  /// The server's own sockets share their port (SO_REUSEPORT), with a second server too; this one does not, so it notices.
+  /// The server's own sockets share their port (SO_REUSEPORT), even with a second server. The socket of this check does not, so it fails if
+  /// another server has the port.
   func checkUsable(setting: String) throws(StartError) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

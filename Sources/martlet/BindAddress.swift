@@ -1,10 +1,10 @@
 import HTTPServer
 
-/// Where a server listens: a host and a TCP port.
+/// The address on which a server listens: a host and a port.
 struct BindAddress: Sendable, Hashable, CustomStringConvertible {
   /// An IPv4 address, an IPv6 address without brackets, or a name.
   let host: String
-  /// Port 0 lets the system choose a free one.
+  /// Port 0 lets the system choose a free port.
   let port: UInt16
 
   init(host: String, port: UInt16) {
@@ -12,7 +12,7 @@ struct BindAddress: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `127.0.0.1:8008`, `[::1]:8008` or `name:8008`; nil for anything else.
+  /// Reads `127.0.0.1:8008`, `[::1]:8008` or `name:8008`. Returns nil for any other text.
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -32,7 +32,7 @@ struct BindAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether only this machine reaches it: 127.0.0.0/8, ::1 or `localhost`.
+  /// Whether only this machine can reach the address: 127.0.0.0/8, ::1 or `localhost`.
   var isLoopback: Bool {
     guard let address = SocketAddress(address: host, port: 0) else { return host == "localhost" }
     return address.isLoopback
@@ -41,7 +41,7 @@ struct BindAddress: Sendable, Hashable, CustomStringConvertible {
   var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// An IPv4 address or name: letters, digits, hyphens and dots. What looks like an IPv4 address must be one.
+/// Whether the text is an IPv4 address or a name of letters, digits, hyphens and dots. A text of digits and dots must be a valid IPv4 address.
 func isHostName(_ text: String) -> Bool {
   let bytes = Array(text.utf8)
   guard (1...255).contains(bytes.count) else { return false }

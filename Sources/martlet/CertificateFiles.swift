@@ -3,32 +3,33 @@ import MediaRouter
 import Shell
 import Telemetry
 
-/// Why the files of a certificate are of no use, in the operator's words.
+/// The reason why the files of a certificate cannot be used. The description is a message for the operator.
 struct CertificateFilesError: Error, Equatable, CustomStringConvertible {
   let description: String
 }
 
-/// The certificate of our own TURN server and its key as files, in whose place somebody else puts new ones.
+/// The certificate of Martlet's own TURN server and its key, as files. Another program, such as an ACME client, replaces the files.
 struct CertificateFiles: Sendable {
   enum Change: Sendable {
     case none
     case new(TLSCertificate)
-    /// Other trouble than the last time; what was read before is still good.
+    /// An error that differs from the last one. The previous certificate stays in use.
     case trouble(CertificateFilesError)
   }
 
   static let byteLimit = 1 << 20
   static let interval = Duration.seconds(60)
 
-  /// Paths.
+  /// The path of the certificate and its chain.
   let certificate: String
+  /// The path of the private key.
   let key: String
-  /// What clients ask for.
+  /// The name or address to which clients connect.
   let host: String
   private(set) var current: TLSCertificate
   private var trouble: CertificateFilesError?
 
-  /// Throws where one cannot be read, where they do not belong together, or where the certificate is not for the host.
+  /// Reads the files. Throws if a file cannot be read, if the key does not belong to the certificate, or if the certificate is not valid for the host.
   init(certificate: String, key: String, host: String) throws(CertificateFilesError) {
     self.certificate = certificate
     self.key = key
@@ -43,10 +44,11 @@ struct CertificateFiles: Sendable {
     }
   }
 
-  /// As a URI has it: an address of IPv6 in brackets.
+  /// The host as it stands in a URI: an IPv6 address has brackets.
   var hostInURI: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host }
 
-  /// Whether the files hold something else by now. Between two files that are put down one after the other there may be trouble for a moment.
+  /// Reads the files again and returns what changed. While another program replaces first one file and then the other, the result can be an error
+  /// for a moment.
   mutating func look() -> Change {
     do throws(CertificateFilesError) {
       let found = try CertificateFiles(certificate: certificate, key: key, host: host).current
@@ -60,7 +62,7 @@ struct CertificateFiles: Sendable {
     }
   }
 
-  /// Looks again and again until the task is cancelled, and hands over what is new.
+  /// Reads the files once per `interval` until the task is cancelled, and passes each new certificate to `use`.
   func follow(every interval: Duration = interval, on pool: BlockingPool, _ use: @Sendable (TLSCertificate) -> Void) async {
     let log = Log("relay")
     var files = self
@@ -78,7 +80,7 @@ struct CertificateFiles: Sendable {
         log.info("the certificate has changed", ["file": .text(files.certificate)])
         use(certificate)
       case .trouble(let error):
-        log.warning("a new certificate is of no use, the old one stays", ["reason": .text("\(error)")])
+        log.warning("the new certificate cannot be used; the old one stays in use", ["reason": .text("\(error)")])
       }
     }
   }
@@ -87,7 +89,7 @@ struct CertificateFiles: Sendable {
     do throws(FileBytes.Unreadable) {
       return try FileBytes.read(path, limit: byteLimit)
     } catch {
-      throw CertificateFilesError(description: "\(setting) \(path) cannot be read: \(error.reason)")
+      throw CertificateFilesError(description: "cannot read \(setting) \(path): \(error.reason)")
     }
   }
 
@@ -97,6 +99,6 @@ struct CertificateFiles: Sendable {
       case .noCertificate, .otherHost, .noTLS: "turn.tls_certificate \(certificate)"
       case .noKey, .otherKey: "turn.tls_key \(key)"
       }
-    return CertificateFilesError(description: "\(file) is of no use: \(error)")
+    return CertificateFilesError(description: "cannot use \(file): \(error)")
   }
 }

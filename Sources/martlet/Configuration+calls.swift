@@ -7,35 +7,35 @@ import MediaRouter
 import ServerDirectory
 
 extension Configuration {
-  /// Threads that media goes through: one processor is left for all else.
+  /// The number of threads that forward media. By default they leave one processor for everything else.
   var callWorkers: Int { calls.workers ?? max(1, min(MediaWorkers.limit, EventLoopGroup.processorCount - 1)) }
 
-  /// Whether media may come by TCP: where HTTP has none of the ports already.
+  /// Whether the call server accepts media by TCP: if `calls.tcp` is true, and neither HTTP nor TURN uses one of its ports.
   private var takesStreams: Bool {
     let others = bind + metricsBind + [turn.bind, turn.tls.bind].compactMap { $0 }
     return calls.takesTCP && (callBind.port == 0 || !others.contains { callPorts.contains(Int($0.port)) })
   }
 
-  /// One for each worker.
+  /// The ports of the workers, one for each.
   private var callPorts: Range<Int> { Int(callBind.port)..<(Int(callBind.port) + callWorkers) }
 
-  /// What the settings of calls contradict; nil if all is well.
+  /// Describes a contradiction between the settings of calls; nil if there is none.
   var callContradiction: String? {
     guard calls.isEnabled, callBind.port != 0, callPorts.upperBound > 65_536 else { return nil }
-    return "calls.workers is \(callWorkers), but there are not so many ports from \(callBind.port) on (calls.bind)"
+    return "calls.workers is \(callWorkers), but there are too few ports from \(callBind.port) (calls.bind) to 65535"
   }
 
-  /// The call server with its ports bound. Throws `address`.
+  /// Returns the call server with its ports bound. Throws `address`.
   ///
   /// - Parameters:
-  ///   - changes: the follower of `homeserver`.
-  ///   - turn: where its clients find a relay.
+  ///   - changes: receives the changes of `homeserver`.
+  ///   - turn: the TURN server for its clients; nil if there is none.
   func callServer(
     _ projects: CallProjects, for homeserver: Homeserver, following changes: CallChanges, turn: TURNServer?
   ) throws -> CallServer {
     do {
       guard let address = try SocketAddress.resolve(callBind.description).first else {
-        throw StartError.failed("it has no address")
+        throw StartError.failed("the name has no address")
       }
       var configuration = CallConfiguration(address: TransportAddress(address.ip, port: address.port))
       (configuration.workers, configuration.homeTransports) = (callWorkers, calls.homeTransports)

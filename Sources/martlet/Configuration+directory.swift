@@ -6,13 +6,13 @@ import ServerRooms
 import Telemetry
 
 extension Configuration {
-  /// How rooms and people are found.
+  /// Settings of the directories of rooms and users.
   struct Directory: Sendable {
     var publishing = RoomConfiguration.Publishing.members
     var users = UserDirectory.Scope.everyone
   }
 
-  /// For how long messages are kept, in hours; 0 is for ever.
+  /// How long the server keeps messages, in hours. 0 means no limit.
   struct Retention: Sendable {
     var defaultHours = 0
     var shortestHours = 24
@@ -29,7 +29,7 @@ extension Configuration {
     private static func milliseconds(_ hours: Int) -> Int64 { Int64(hours) * 60 * 60 * 1_000 }
   }
 
-  /// Events that are sent later.
+  /// Limits of events that the server sends later.
   struct DelayedEvents: Sendable {
     var longestHours = 366 * 24
     var scheduledCount = 100
@@ -42,30 +42,31 @@ extension Configuration {
     }
   }
 
-  /// The TURN server for calls.
+  /// Settings of the TURN server for calls: `uris` name another server, `bind` starts Martlet's own.
   struct TURN: Sendable {
     var uris: [String] = []
     var secret: Redacted<String>?
     var lifetimeSeconds = 24 * 60 * 60
     var isOpenToGuests = false
-    /// Where our own listens; nil for none.
+    /// The address of Martlet's own TURN server; nil if it is off.
     var bind: BindAddress?
     var ports: ClosedRange<UInt16> = 49_160...49_359
     var allowedNetworks: [IPNetwork] = []
     var tls = TLS()
 
-    /// Where our own listens by TLS.
+    /// Settings of Martlet's own TURN server by TLS.
     struct TLS: Sendable {
-      /// nil for nowhere.
+      /// nil if it does not use TLS.
       var bind: BindAddress?
-      /// Files.
+      /// The path of a PEM file.
       var certificate: String?
+      /// The path of a PEM file.
       var key: String?
-      /// nil: the name of the server.
+      /// nil means the server's name.
       var host: String?
     }
 
-    /// Somebody else's; nil where none is configured.
+    /// The other TURN server that `uris` name; nil if none is configured.
     var server: TURNServer? {
       guard !uris.isEmpty, let secret else { return nil }
       return server(uris: uris, secret: secret.reveal())
@@ -79,20 +80,20 @@ extension Configuration {
   /// The call server.
   struct Calls: Sendable {
     var isEnabled = true
-    /// nil: the first of `bind`, by UDP.
+    /// nil means the first address of `Configuration.bind`, by UDP.
     var bind: BindAddress?
-    /// nil: one for each processor but one.
+    /// nil means one for each processor except one.
     var workers: Int?
     var homeTransports = CallLimits.homeTransports
-    /// By TCP too, on the same port.
+    /// Whether the call server accepts media by TCP too, on the same port.
     var takesTCP = true
-    /// Empty: the machine's own.
+    /// If empty, clients get the addresses of this machine.
     var publicAddresses: [IPAddress] = []
-    /// 0: no limit.
+    /// 0 means no limit.
     var recordingsQuotaBytes = 10 << 30
   }
 
-  /// What these settings contradict in each other; nil if all is well.
+  /// Describes a contradiction between these settings; nil if there is none.
   var directoryContradiction: String? {
     if !turn.uris.isEmpty, turn.secret == nil { return "turn.uris is set, but turn.secret is not" }
     if let secureRelayContradiction { return secureRelayContradiction }

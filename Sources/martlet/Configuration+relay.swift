@@ -4,16 +4,17 @@ import MediaRouter
 import ServerCore
 import ServerDirectory
 
-/// Our own TURN server, and how clients find it.
+/// Martlet's own TURN server, and what clients need to find it.
 struct OwnRelay: Sendable {
   let worker: RelayWorker
   let server: TURNServer
-  /// nil where it takes no TLS.
+  /// nil if it does not use TLS.
   let certificate: CertificateFiles?
 }
 
 extension Configuration {
-  /// With its ports bound; nil where there is none, or where clients are sent to another. Throws `address`, and `failed` for a certificate that is of no use.
+  /// Returns Martlet's own TURN server with its ports bound; nil if it is off, or if `turn.uris` names another. Throws `address`, and `failed` if the
+  /// certificate cannot be used.
   func ownRelay(in folder: DataDirectory) throws -> OwnRelay? {
     guard let bind = turn.bind, turn.server == nil else { return nil }
     let secret = try DerivedSecrets(in: folder.path, file: "call.key").secret(for: "martlet.turn")
@@ -45,7 +46,7 @@ extension Configuration {
     }
   }
 
-  /// Where it listens by TLS, with the certificate as it is now; nil where it does not.
+  /// Returns the address for TLS with the current certificate; nil if the server does not use TLS.
   private func secureRelay(_ files: CertificateFiles?) throws(StartError) -> RelayConfiguration.Secure? {
     guard let bind = turn.tls.bind, let files else { return nil }
     do {
@@ -66,7 +67,8 @@ extension Configuration {
     }
   }
 
-  /// What clients call it: by default the server's name, but no address, for which there are no certificates.
+  /// The host by which clients connect with TLS. By default it is the server's name; nil if that is an IP address,
+  /// for which certificates are rare.
   private var secureRelayHost: String? {
     if let host = turn.tls.host { return host }
     guard IPAddress(serverName) == nil, !serverName.hasPrefix("[") else { return nil }
@@ -74,7 +76,7 @@ extension Configuration {
     return IPAddress(name) == nil ? name : nil
   }
 
-  /// What is missing for TLS, or missing around it.
+  /// Names a setting that TLS needs and that is not set; nil if there is none.
   var secureRelayContradiction: String? {
     let tls = turn.tls
     let parts = [
@@ -89,12 +91,12 @@ extension Configuration {
     }
     if turn.bind == nil { return "turn.tls_bind is set, but turn.bind is not" }
     if secureRelayHost == nil {
-      return "turn.tls_bind is set and server_name is an address: turn.tls_host must say the name that the certificate is for"
+      return "turn.tls_bind is set and server_name is an IP address: set turn.tls_host to the name in the certificate"
     }
     return nil
   }
 
-  /// One of each family, as allocations have one.
+  /// Returns at most one IPv4 and one IPv6 address: an allocation has one of each.
   private func relayAddresses(of bound: IPAddress) -> [IPAddress] {
     let known = calls.publicAddresses + (bound.number == 0 ? HostAddresses.list() : [bound])
     let usable = bound.isIPv4 ? known.filter(\.isIPv4) : known

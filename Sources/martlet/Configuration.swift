@@ -10,9 +10,9 @@ import ServerMedia
 import ServerPush
 import Telemetry
 
-/// Everything an operator can set, with the default of each. `Setting.all` says how each is written and what is allowed.
+/// All settings of an operator, with their defaults. `Setting.all` has their names and allowed values.
 struct Configuration: Sendable {
-  /// Who may make an account.
+  /// Who can create an account.
   enum Registration: String, Sendable, CaseIterable { case open, token, closed }
 
   /// The cost of hashing a password with Argon2id.
@@ -30,9 +30,9 @@ struct Configuration: Sendable {
     var deniedPreviewURLs: [String] = []
   }
 
-  /// Logins that an app vouches for with a signed token.
+  /// Login with a JSON Web Token that an app signed.
   struct JWT: Sendable {
-    /// nil: there are none.
+    /// nil if there is no such login.
     var algorithm: JSONWebKey.Algorithm?
     var secret: Redacted<String>?
     var publicKeyFile: String?
@@ -46,17 +46,17 @@ struct Configuration: Sendable {
   var serverName = "localhost"
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
-  /// What the operator wrote; nil if nothing.
+  /// The value that the operator set; nil if there is none.
   var registrationSetting: Registration?
   var registrationOpenToEveryone = false
   var registrationSharedSecret: Redacted<String>?
   var registrationTokens: [Redacted<String>] = []
   var allowsGuests = false
-  /// nil: tokens do not expire.
+  /// nil if tokens do not expire.
   var accessTokenLifetimeMinutes: Int?
   var issuesLoginTokens = false
   var jwt = JWT()
-  /// nil: all but the disallowed.
+  /// If empty, all fields except the disallowed ones.
   var profileFieldsAllowed: [String] = []
   var profileFieldsDisallowed: [String] = []
   var rateLimits = true
@@ -71,9 +71,9 @@ struct Configuration: Sendable {
   var defaultRoomVersion = "12"
   var forgetsRoomsOnLeave = false
   var policyRooms: [RoomID] = []
-  /// nil: the folder that belongs to the program, see `webFolder`.
+  /// nil means the folder that `WebFolder.find` returns.
   var webDirectory: String?
-  /// Without a slash at the end; nil: clients keep the address they came by.
+  /// Has no slash at the end. If nil, clients keep the address by which they connected.
   var publicBaseURL: String?
   var trustedProxies: [IPNetwork] = []
   var outbound = OutboundConfiguration()
@@ -81,46 +81,46 @@ struct Configuration: Sendable {
   var mail = Mail()
   var registrationNeedsEmail = false
   var tellsKnownAddresses = false
-  /// In the order of the file.
+  /// The providers of single sign-on, in the order of the file.
   var singleSignOn: [SingleSignOnProvider] = []
   var directory = Directory()
   var retention = Retention()
   var notices = ServerNoticeConfiguration()
-  /// 0: for ever.
+  /// 0 means for ever.
   var auditKeepDays = 365
   var delayedEvents = DelayedEvents()
   var turn = TURN()
   var calls = Calls()
   var push = Push()
-  /// Files.
+  /// The paths of registration files.
   var appServices: [String] = []
   var support = SupportContacts()
-  /// nil: other servers reach this one under its name.
+  /// If nil, other servers reach this one by its name.
   var delegatedServer: String?
 
-  /// Who may make an account: by default anyone, as long as only this machine can ask.
+  /// Who can create an account. The default is anyone if only this machine can reach the server, and nobody otherwise.
   var registration: Registration { registrationSetting ?? (isBehindProxy || !isLoopbackOnly ? .closed : .open) }
 
-  /// Whether the settings speak of a reverse proxy, through which other machines reach even a loopback address.
+  /// Whether the settings indicate a reverse proxy, through which other machines can reach even a loopback address.
   private var isBehindProxy: Bool { publicBaseURL != nil || !trustedProxies.isEmpty }
 
-  /// Whether nobody outside this machine can reach the Client-Server API.
+  /// Whether all addresses of the Client-Server API are loopback addresses.
   var isLoopbackOnly: Bool { bind.allSatisfy(\.isLoopback) }
 
-  /// Where media of calls arrives.
+  /// The address on which the call server accepts media.
   var callBind: BindAddress { calls.bind ?? bind[0] }
 
-  /// What one setting alone does not show to be wrong; nil if all is well.
+  /// Describes a contradiction between settings that are each allowed; nil if there is none.
   var contradiction: String? {
     if registration == .open, !isLoopbackOnly, !registrationOpenToEveryone {
       let outside = bind.filter { !$0.isLoopback }.map(\.description).joined(separator: ", ")
       return """
-        registration is open and bind has \(outside), which other machines can reach: anyone could make accounts. Set \
-        registration to token or closed, or registration_open_to_everyone to true if that is what you want
+        registration is open and bind has \(outside), which other machines can reach: anyone could create accounts. Set \
+        registration to token or closed. If you want this, set registration_open_to_everyone to true
         """
     }
     if !profileFieldsAllowed.isEmpty, !profileFieldsDisallowed.isEmpty {
-      return "profile_fields.allowed and profile_fields.disallowed exclude each other"
+      return "profile_fields.allowed and profile_fields.disallowed cannot both be set"
     }
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"

@@ -1,4 +1,4 @@
-/// Where a value comes from, as messages name it.
+/// The place that sets a value, as error messages name it.
 enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
   case file(path: String, line: Int)
   case environment(variable: String)
@@ -13,19 +13,19 @@ enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Why a configuration is refused. The description is one sentence for the operator.
+/// The reason why a configuration is refused. The description is a message for the operator.
 enum ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// The file cannot be read.
   case unreadable(path: String, reason: String)
-  /// The file is no YAML, or YAML of a kind that settings do not use.
+  /// The file is not valid YAML, or it uses features of YAML that settings do not need.
   case malformed(path: String, line: Int, problem: String)
   case unknownSetting(name: String, ConfigurationOrigin)
   case repeated(name: String, ConfigurationOrigin)
   /// `value` is nil if it is a secret.
   case badValue(name: String, value: String?, allowed: String, ConfigurationOrigin)
-  /// Settings that are each allowed do not go together.
+  /// Each setting is allowed, but two of them contradict each other.
   case contradiction(String)
-  /// The command line is not understood.
+  /// The command line is not valid.
   case usage(String)
 
   var description: String {

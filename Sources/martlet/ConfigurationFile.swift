@@ -1,8 +1,8 @@
 import Shell
 
-/// The settings of a YAML file: names with dots for nesting, their values, and the line of each.
+/// The settings of a YAML file: their names, with dots for nesting, their values and their lines.
 ///
-/// A setting is a word or a list of words; mappings nest.
+/// The value of a setting is a scalar or a list of scalars. Mappings can be nested.
 struct ConfigurationFile {
   struct Entry: Equatable {
     let name: String
@@ -25,7 +25,7 @@ struct ConfigurationFile {
     try self.init(bytes, path: path)
   }
 
-  /// Reads the text itself; `path` names it in errors.
+  /// Reads `text`. `path` is the name of the file in errors. Throws `malformed` or `repeated`.
   init(_ text: [UInt8], path: String) throws(ConfigurationError) {
     var reader = SettingsReader(text, path: path)
     entries = try reader.entries()
@@ -38,7 +38,7 @@ private struct SettingsReader: ~Copyable {
   private var found: [ConfigurationFile.Entry] = []
   private var names: Set<String> = []
 
-  /// Mappings and lists within each other.
+  /// The number of levels to which mappings can be nested.
   private static let depthLimit = 8
 
   init(_ text: [UInt8], path: String) {
@@ -51,19 +51,19 @@ private struct SettingsReader: ~Copyable {
     if events.kind == .mappingStart {
       try mapping(prefix: "", depth: 0)
     } else if !(events.kind == .scalar && events.scalar.isEmpty) {
-      throw malformed("the file must be a mapping of settings, name: value")
+      throw malformed("the file must contain settings, each as name: value")
     }
     do throws(YAMLError) { try events.end() } catch { throw refused(error) }
     return found
   }
 
-  /// From a mapping's start to its end.
+  /// Reads a mapping from its start to its end.
   private mutating func mapping(prefix: String, depth: Int) throws(ConfigurationError) {
-    guard depth < Self.depthLimit else { throw malformed("the nesting is deeper than \(Self.depthLimit)") }
+    guard depth < Self.depthLimit else { throw malformed("the file is nested more than \(Self.depthLimit) levels deep") }
     while true {
       try next()
       if events.kind == .mappingEnd { return }
-      guard events.kind == .scalar else { throw malformed("the name of a setting must be a word") }
+      guard events.kind == .scalar else { throw malformed("the name of a setting must be plain text") }
       let name = prefix + events.scalar
       let line = events.line
       try next()
@@ -77,17 +77,17 @@ private struct SettingsReader: ~Copyable {
     }
   }
 
-  /// The word or the list of words at the current event. An unquoted `~`, `null` or nothing is no word.
+  /// Returns the scalar or the list of scalars at the current event. Throws `malformed` for an unquoted `~` or `null`, or an empty value.
   private mutating func values(of name: String) throws(ConfigurationError) -> [String] {
     if events.kind == .scalar { return try [word(of: name)] }
     guard events.kind == .sequenceStart else {
-      throw malformed("the value of \(name) is of a kind that is not used here")
+      throw malformed("the value of \(name) must be plain text or a list")
     }
     var values: [String] = []
     while true {
       try next()
       if events.kind == .sequenceEnd { return values }
-      guard events.kind == .scalar else { throw malformed("the list \(name) may only hold words") }
+      guard events.kind == .scalar else { throw malformed("each element of the list \(name) must be plain text") }
       try values.append(word(of: name))
     }
   }
@@ -95,7 +95,7 @@ private struct SettingsReader: ~Copyable {
   private func word(of name: String) throws(ConfigurationError) -> String {
     let word = events.scalar
     if events.isPlain && (word.isEmpty || word == "~" || word == "null") {
-      throw malformed("\(name) has no value; leave the line out for the default")
+      throw malformed("\(name) has no value; to use the default, remove the line")
     }
     return word
   }

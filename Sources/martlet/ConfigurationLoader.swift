@@ -5,16 +5,18 @@ struct LoadedConfiguration: Sendable {
   var configuration = Configuration()
   /// By the names of settings.
   var origins: [String: ConfigurationOrigin] = [:]
-  /// `MARTLET_…` variables that are no setting. They are no error: Kubernetes makes such variables from a service's name.
+  /// The `MARTLET_…` variables that do not name a setting. They are not an error: Kubernetes creates such variables from a service's name.
   var unknownVariables: [String] = []
 }
 
-/// Brings file, environment and flags together: a flag beats the environment, which beats the file, which beats the default.
+/// Merges file, environment and flags. A flag takes precedence over the environment, the environment over the file, the file over the default.
 enum ConfigurationLoader {
-  /// The file that is read if there is one and none is named.
+  /// The file that is read if it exists and the operator names no other.
   static let defaultPath = "martlet.yaml"
 
-  /// `flags` are the words after the subcommand: `--name value` or `--name=value`. For a list, a flag may come several times, and
+  /// Reads the settings from the file, the environment and the flags.
+  ///
+  /// `flags` are the words after the subcommand: `--name value` or `--name=value`. For a list, a flag can be repeated, and
   /// commas separate values in flags and variables.
   /// Throws on the first thing that is wrong.
   static func load(flags: [String], environment: [String: String]) throws(ConfigurationError) -> LoadedConfiguration {
@@ -50,7 +52,7 @@ enum ConfigurationLoader {
     var rest = words[...]
     while let word = rest.popFirst() {
       guard word.hasPrefix("--") else {
-        throw .usage("\(word) is not understood; settings are flags such as --bind 127.0.0.1:8008")
+        throw .usage("unexpected \(word); a setting is a flag such as --bind 127.0.0.1:8008")
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let flag = String(parts[0])

@@ -1,6 +1,6 @@
-/// The texts that are made from the list of settings.
+/// The texts that are generated from the list of settings.
 enum ConfigurationText {
-  /// The effective configuration as a file that could be used again, with each origin, and secrets as `[redacted]`.
+  /// Returns the effective configuration as a file that can be used again. It names the origin of each value, and shows secrets as `[redacted]`.
   static func effective(_ loaded: LoadedConfiguration) -> String {
     var text = ""
     var group: Substring?
@@ -31,7 +31,7 @@ enum ConfigurationText {
     return text
   }
 
-  /// The part of the help text that lists the settings.
+  /// Returns the part of the help text that lists the settings.
   static func help() -> String {
     var text = ""
     for setting in Setting.all {
@@ -41,21 +41,24 @@ enum ConfigurationText {
     return text
   }
 
-  /// `Documentation/Configuration.md`.
+  /// Returns `Documentation/Configuration.md`.
   static func page() -> String {
     var text = """
       # Configuration
 
-      Martlet needs no configuration: `./run` gives a working server on this machine. What can be set, can be set in three places;
-      a flag beats the environment, the environment beats the file, the file beats the default.
+      Martlet works without configuration: `./run` starts a server on this machine. You can change a setting in three places.
+      If several of them have the same setting, the first in this list applies:
 
-      - **File**: YAML, `martlet.yaml` in the working directory, or the file that `--config FILE` or `MARTLET_CONFIG` names.
-        A dot in a name below stands for nesting: `log.level` is `level:` inside `log:`.
-      - **Environment**: the variable below. Commas separate the values of a list.
-      - **Flag** of `martlet serve`: as below, `--flag value` or `--flag=value`. For a list, give the flag several times or use commas.
+      1. **Flag** of `martlet serve`: `--flag value` or `--flag=value`. For a list, repeat the flag or separate the values by commas.
+      2. **Environment variable**: for a list, separate the values by commas.
+      3. **File**: YAML. The server reads the file that `--config FILE` or `MARTLET_CONFIG` names, or else `martlet.yaml` in the
+         working directory. A dot in a name stands for nesting: `log.level` is `level:` inside `log:`.
 
-      An unknown name or a value that is not allowed stops the server at its start with a message that names it. `martlet config check`
-      checks without starting and prints what is in effect and where it comes from, with secrets left out.
+      If a name is unknown or a value is not allowed, the server does not start, and prints a message that names the setting. Unknown
+      environment variables only cause a warning. `martlet config check` checks the configuration without starting the server. It prints each
+      setting with its value and the place that sets it, and leaves secrets out.
+
+      An example of a file:
 
           server_name: chat.example.org
           bind: ["127.0.0.1:8008"]
@@ -66,7 +69,7 @@ enum ConfigurationText {
           log:
             format: json
 
-      This page is made by `martlet config documentation`; a test keeps it true.
+      `martlet config documentation` generates this page, and a test checks that it is up to date.
 
       """
     for setting in Setting.all {
@@ -77,14 +80,14 @@ enum ConfigurationText {
         \(setting.summary)
 
         Allowed: \(setting.isList ? "a list, each value " : "")\(setting.allowed). Default: \(setting.defaultDescription).
-        `\(setting.variable)`, `\(setting.flag)`\(setting.isSecret ? "; a secret: it is never logged or printed." : "")
+        `\(setting.variable)`, `\(setting.flag)`\(setting.isSecret ? ". This is a secret: Martlet never logs or prints it." : "")
 
         """
     }
     return text + ProviderSetting.page()
   }
 
-  /// A YAML scalar: in quotes unless it is plainly a word or number.
+  /// Returns a YAML scalar, in quotes unless it is a plain word or number.
   private static func quoted(_ text: String) -> String {
     let isPlain =
       !text.isEmpty && text != "null"

@@ -1,35 +1,35 @@
 import Glibc
 import Shell
 
-/// The folder of the database, the media and the keys, held by one process at a time.
+/// The folder of the database, the media and the keys. A lock lets only one process at a time use it.
 final class DataDirectory: Sendable {
   let path: String
   private let lock: Int32
 
-  /// Makes the folder, readable by its owner only, if it is not there; checks that files can be written; takes the lock. Throws `directory` or
-  /// `directoryInUse`.
+  /// Creates the folder if it does not exist, readable by its owner only. Then checks that files can be written, and takes the lock. Throws
+  /// `directory` or `directoryInUse`.
   init(_ path: String) throws(StartError) {
     self.path = path
     try Self.make(path)
     lock = open(path + "/martlet.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else {
-      throw .directory(path: path, reason: "no file can be written there: \(String(cString: strerror(errno)))")
+      throw .directory(path: path, reason: "cannot write a file there: \(String(cString: strerror(errno)))")
     }
-    // From here on `deinit` closes the file, when this throws too.
+    // From here on, `deinit` closes the file, even if this initializer throws.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       if code == EWOULDBLOCK { throw .directoryInUse(path: path) }
-      throw .directory(path: path, reason: "it cannot be locked: \(String(cString: strerror(code)))")
+      throw .directory(path: path, reason: "cannot lock it: \(String(cString: strerror(code)))")
     }
   }
 
   deinit {
-    // Not by closing alone: a child process between fork and exec has the descriptor too, and with it the lock.
+    // Closing alone is not enough: between fork and exec, a child process also has the descriptor, and with it the lock.
     flock(lock, LOCK_UN)
     close(lock)
   }
 
-  /// Like `mkdir -p`.
+  /// Creates the folder and its parents, like `mkdir -p`.
   private static func make(_ path: String) throws(StartError) {
     do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
       throw .directory(path: path, reason: error.description)

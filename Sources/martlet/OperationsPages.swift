@@ -1,16 +1,16 @@
 import Synchronization
 import Telemetry
 
-/// A whole small answer, before it is HTTP.
+/// A small, complete response that does not depend on HTTP types.
 struct PlainAnswer: Sendable, Equatable {
   let status: Int
   let contentType: String
   let body: [UInt8]
 }
 
-/// What `/health` and `/metrics` answer. `/health` is served beside the Client-Server API and on `metrics_bind`, `/metrics` only on `metrics_bind`.
+/// The responses of `/health` and `/metrics`. The server answers `/health` on `bind` and `metrics_bind`, and `/metrics` only on `metrics_bind`.
 final class OperationsPages: Sendable {
-  /// What a load balancer should know.
+  /// The state of the server, for a load balancer.
   enum State: String, Sendable { case starting, ok, stopping }
 
   private let state = Mutex(State.starting)
@@ -18,10 +18,10 @@ final class OperationsPages: Sendable {
 
   init(metrics: Metrics = .process) { self.metrics = metrics }
 
-  /// `serve` sets `ok` when it listens and `stopping` before it waits for open requests.
+  /// Sets the state. `serve` sets `ok` when it listens, and `stopping` before it waits for open requests.
   func set(_ new: State) { state.withLock { $0 = new } }
 
-  /// `{"status":"ok"}` with 200, else with 503, so that a load balancer sends no new requests.
+  /// Returns the state as `{"status":"ok"}`. The status is 200 for `ok`, and otherwise 503, so that a load balancer sends no new requests.
   func health() -> PlainAnswer {
     let state = state.withLock { $0 }
     return PlainAnswer(

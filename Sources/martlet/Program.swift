@@ -2,14 +2,14 @@ import Glibc
 import Shell
 import Telemetry
 
-/// The command line: which subcommand, and what the process ends with.
+/// The command line: runs the subcommand and determines the exit status.
 enum Program {
   static let version = "0.1.0"
 
-  /// Whether the subcommand ends orderly on SIGINT and SIGTERM.
+  /// Whether the subcommand shuts down in an orderly way on SIGINT and SIGTERM.
   static func endsOrderly(_ arguments: [String]) -> Bool { arguments.dropFirst().first == "serve" }
 
-  /// Runs the subcommand that `arguments` name (the first is the program itself) and returns the exit status.
+  /// Runs the subcommand in `arguments` and returns the exit status. The first argument is the program itself.
   static func run(_ arguments: [String]) async -> Int32 {
     let rest = Array(arguments.dropFirst(2))
     let status: ExitStatus
@@ -31,7 +31,7 @@ enum Program {
     case ("version", _), ("--version", _):
       StandardOutput.write("martlet \(version)\n")
       status = .success
-    case (nil, _): status = complain(.usage("which subcommand? martlet help lists them"))
+    case (nil, _): status = complain(.usage("no subcommand; martlet help lists them"))
     case ("config", _): status = complain(.usage("unknown subcommand; there are config check, config documentation"))
     case (let name?, _):
       let others = AdminCommand.alternatives(to: [name])
@@ -47,15 +47,16 @@ enum Program {
 
     Usage:
       martlet serve [SETTING…]          runs the server until Ctrl-C
-      martlet config check [SETTING…]   checks the configuration and prints what is in effect
+      martlet config check [SETTING…]   checks the configuration and prints each value with its origin
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
-    Administration. These commands find the server by its data folder and work whether it runs or not. Each takes settings
-    (--data-dir, --config) and --json, which prints the whole answer. Commands that cannot be undone ask first; --yes confirms.
+    Administration. These commands work whether the server runs or not, and find it by its data folder. Each accepts settings
+    (--data-dir, --config), and --json for the complete response. Commands that cannot be undone ask first; --yes confirms.
 
     \(AdminCommand.help())
-    Settings come from flags, then the environment, then a YAML file (--config FILE, MARTLET_CONFIG or martlet.yaml):
+    Settings. A flag takes precedence over an environment variable, and a variable over the YAML file. The file is the one that
+    --config FILE or MARTLET_CONFIG names, or else martlet.yaml if it exists:
 
     \(ConfigurationText.help())
 

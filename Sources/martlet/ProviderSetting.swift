@@ -3,52 +3,61 @@ import MatrixModel
 import ServerAccounts
 import Telemetry
 
-/// A setting of one provider of single sign-on, `single_sign_on.<id>.<name>`: of the file only, because the IDs are the
-/// operator's.
+/// A setting of a provider of single sign-on, `single_sign_on.<id>.<name>`. Only the file can have it, because the operator chooses
+/// the IDs.
 struct ProviderSetting: Sendable {
   let name: String
   let summary: String
   let allowed: String
   let isSecret: Bool
-  /// Takes the values, or returns false and changes nothing if one is not allowed.
+  /// Stores the values in the provider. Returns false and changes nothing if a value is not allowed.
   let read: @Sendable ([String], inout SingleSignOnProvider) -> Bool
 
   static let prefix = "single_sign_on."
 
-  /// In the order of the documentation.
+  /// All settings of a provider, in the order of the documentation.
   static let all: [ProviderSetting] = [
-    .one("issuer", "The provider, as it writes itself in its tokens. Its discovery document lies below it.", "an https:// URL")
-    {
+    .one(
+      "issuer", "The URL of the provider, exactly as in its tokens. Its discovery document is below this URL.",
+      "a URL that starts with https:// or http://"
+    ) {
       $0.issuer = $1
     } check: {
       $0.hasPrefix("https://") || $0.hasPrefix("http://")
     },
-    .one("client_id", "Who Martlet is to the provider.", "1 to 255 bytes") { $0.clientID = $1 },
-    .one("client_secret", "Its secret there; leave it out for a public client.", "1 to 255 bytes", isSecret: true) {
+    .one("client_id", "The ID under which you registered Martlet at the provider.", "1 to 255 bytes") { $0.clientID = $1 },
+    .one("client_secret", "The secret that belongs to it. Leave it out for a public client.", "1 to 255 bytes", isSecret: true)
+    {
       $0.clientSecret = Redacted($1)
     },
-    .one("name", "What people read on the button. By default the ID.", "1 to 255 bytes") { $0.name = $1 },
-    .one("brand", "Whose button it looks like: apple, google, gitlab, github, …", "1 to 255 bytes") { $0.brand = $1 },
+    .one("name", "The text of the button for this provider. The default is the ID.", "1 to 255 bytes") { $0.name = $1 },
+    .one("brand", "The brand of the button: apple, google, gitlab, github and so on.", "1 to 255 bytes") { $0.brand = $1 },
     .one("icon", "The picture on the button.", "an mxc:// URI") {
       $0.icon = MediaURI(ByteString($1))
     } check: {
       MediaURI(ByteString($0)) != nil
     },
     ProviderSetting(
-      name: "scopes", summary: "What is asked of the provider: openid, profile and email unless set.",
-      allowed: "a list of words with openid among them", isSecret: false,
+      name: "scopes", summary: "The scopes that Martlet requests. The default is openid, profile and email.",
+      allowed: "a list that contains openid", isSecret: false,
       read: { values, provider in
         guard values.contains("openid") else { return false }
         provider.scopes = values
         return true
       }),
-    .one("localpart_claim", "The claim that new accounts are named after: preferred_username unless set.", "1 to 255 bytes") {
+    .one(
+      "localpart_claim", "The claim that gives a new account the localpart of its user ID. The default is preferred_username.",
+      "1 to 255 bytes"
+    ) {
       $0.localpartClaim = $1
     },
-    .one("display_name_claim", "The claim with the name people see: name unless set.", "1 to 255 bytes") {
+    .one("display_name_claim", "The claim that gives a new account its display name. The default is name.", "1 to 255 bytes") {
       $0.displayNameClaim = $1
     },
-    .one("makes_accounts", "Whether who comes for the first time gets an account: true unless set.", "true or false") {
+    .one(
+      "makes_accounts", "Whether people get an account when they log in for the first time. The default is true.",
+      "true or false"
+    ) {
       $0.makesAccounts = $1 == "true"
     } check: {
       $0 == "true" || $0 == "false"
@@ -69,7 +78,7 @@ struct ProviderSetting: Sendable {
       })
   }
 
-  /// Takes an entry of the file whose name has the prefix.
+  /// Stores an entry of the file in `configuration`. The name of the entry must have `prefix`.
   static func take(
     _ entry: ConfigurationFile.Entry, _ origin: ConfigurationOrigin, into configuration: inout Configuration
   ) throws(ConfigurationError) {
@@ -88,15 +97,15 @@ struct ProviderSetting: Sendable {
     if let known { configuration.singleSignOn[known] = provider } else { configuration.singleSignOn.append(provider) }
   }
 
-  /// The part of `Documentation/Configuration.md` about providers.
+  /// Returns the part of `Documentation/Configuration.md` about providers.
   static func page() -> String {
     var text = """
 
       ## `single_sign_on`
 
-      Providers of OpenID Connect whose people may log in here, each under an ID of your choice, which is never changed once
-      there are accounts; in the file only. At the provider, register `<public_base_url>\(SingleSignOn.callbackPath)` as
-      the address to come back to.
+      OpenID Connect providers with which people can log in. Only the file can have these settings, and `public_base_url` must be set.
+      Choose an ID for each provider. Never change it once there are accounts. At the provider, register
+      `<public_base_url>\(SingleSignOn.callbackPath)` as the redirect URI.
 
           single_sign_on:
             company:

@@ -2,7 +2,7 @@ import Glibc
 import Shell
 import Telemetry
 
-/// `martlet serve`.
+/// Runs `martlet serve`: starts the server, and stops it on SIGINT or SIGTERM.
 enum ServeCommand {
   private static let log = Log("serve")
 
@@ -23,7 +23,7 @@ enum ServeCommand {
     let configuration = loaded.configuration
     LogSink.process.configure(level: configuration.logLevel, format: configuration.logFormat)
     for variable in loaded.unknownVariables {
-      log.warning("an environment variable is no setting", ["variable": .text(variable)])
+      log.warning("an environment variable does not name a setting", ["variable": .text(variable)])
     }
     raiseFileLimit()
     ProcessMetrics.register()
@@ -45,7 +45,8 @@ enum ServeCommand {
     log.info("stopped")
   }
 
-  /// A parked request holds a descriptor; the usual soft limit of 1024 is for programs that call select(2).
+  /// Raises the soft limit of open files to the hard limit. Each parked request holds a descriptor, and the usual soft limit of 1024 exists for
+  /// programs that call select(2).
   private static func raiseFileLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else {
@@ -53,7 +54,7 @@ enum ServeCommand {
     }
     limit.rlim_cur = limit.rlim_max
     if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
-      log.warning("the limit of open files cannot be raised", ["errno": .integer(errno)])
+      log.warning("cannot raise the limit of open files", ["errno": .integer(errno)])
     }
   }
 }

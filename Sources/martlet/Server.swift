@@ -13,27 +13,27 @@ import Shell
 import Synchronization
 import Telemetry
 
-/// The running homeserver: what `serve` starts and stops.
+/// The running homeserver, which `serve` starts and stops.
 struct Server: Sendable {
-  /// Where it listens, as URLs for people: `http://localhost:8008`.
+  /// The addresses on which it listens, as URLs for people: `http://localhost:8008`.
   let addresses: [String]
 
   private let homeserver: Homeserver
-  /// nil where calls are off.
+  /// nil if calls are off.
   private let calls: CallServer?
-  /// nil where clients are sent to another, or to none.
+  /// Martlet's own TURN server; nil if it is off.
   private let relay: RelayWorker?
-  /// Looks for a new certificate of the relay; nil where it takes no TLS.
+  /// Follows changes of the certificate of `relay`; nil if it does not use TLS.
   private let certificates: Task<Void, Never>?
   private let loops: EventLoopGroup
   private let pool: BlockingPool
-  /// The Client-Server API first, then the metrics where they are on.
+  /// The server of the Client-Server API, then the server of the metrics if `metrics_bind` is set.
   private let servers: [HTTPServer]
   private let housekeeping: Task<Void, Never>
-  /// nil where the data folder cannot have one.
+  /// nil if the data folder cannot have a socket.
   private let adminSocket: AdminSocket?
 
-  /// How long `stop` lets open requests finish.
+  /// The time that `stop` gives open requests to finish.
   private static let grace = Duration.seconds(10)
 
   /// Opens the database in `directory`, listens on `bind` and `metrics_bind`, and returns when both accept connections.
@@ -98,7 +98,7 @@ struct Server: Sendable {
     }
   }
 
-  /// Accepts nothing new, lets open requests finish within ten seconds, closes the database.
+  /// Stops accepting connections, lets open requests finish within ten seconds, and closes the database.
   func stop() async {
     housekeeping.cancel()
     certificates?.cancel()
@@ -113,9 +113,9 @@ struct Server: Sendable {
 }
 
 extension Configuration {
-  /// What the domain needs of the settings.
+  /// Returns the settings as the homeserver takes them. Throws `failed` if a file or the server name is not valid.
   func homeserver(in folder: DataDirectory, turn: TURNServer? = nil) throws(StartError) -> HomeserverConfiguration {
-    guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is no server name") }
+    guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is not a valid server name") }
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     homeserver.registration =
       switch registration {
@@ -188,7 +188,7 @@ extension Configuration {
   }
 }
 
-/// Every finished request as metrics and, at the level `debug`, as a log line.
+/// Records each finished request in the metrics and, at the level `debug`, in the log.
 private final class AccessLog: Sendable {
   private struct Kind: Hashable {
     let method: Method
@@ -205,8 +205,8 @@ private final class AccessLog: Sendable {
   private let requests = Metrics.process.counter(
     "martlet_http_requests_total", "Finished HTTP requests.", labels: ["method", "route", "status"])
   private let seconds = Metrics.process.histogram(
-    "martlet_http_request_seconds", "From the request's header to the last byte of the answer.", labels: ["route"])
-  /// Looked up once for each kind of request, whose number the routes bound.
+    "martlet_http_request_seconds", "Time from the request's header to the last byte of the response.", labels: ["route"])
+  /// The series of each kind of request. The routes limit the number of kinds.
   private let series = Mutex<[Kind: Series]>([:])
 
   func record(_ request: FinishedRequest) {

@@ -4,7 +4,7 @@ import HTTPServer
 import Homeserver
 import Telemetry
 
-/// What the parts of a running server tell of themselves, measured whenever `/metrics` is asked for.
+/// The metrics of the parts of a running server. They are measured at each request for `/metrics`.
 enum ServerMetrics {
   static func register(_ homeserver: Homeserver, _ server: HTTPServer, in metrics: Metrics = .process) {
     metrics.measured("martlet_http_connections", "Open connections of the Client-Server API.") {
@@ -18,45 +18,49 @@ enum ServerMetrics {
     counter("martlet_database_failed_commits_total", "Group commits that failed.", database, metrics) {
       Double($0.failedCommits)
     }
-    counter("martlet_database_writes_total", "Write jobs committed; over commits, the mean batch.", database, metrics) {
+    counter(
+      "martlet_database_writes_total", "Committed write jobs. Divided by the commits, this is the mean batch.", database,
+      metrics
+    ) {
       Double($0.writes)
     }
     counter("martlet_database_commit_seconds_total", "Time spent in COMMIT.", database, metrics) {
       Double($0.commitNanoseconds) / 1e9
     }
-    metrics.measured("martlet_database_waiting_writes", "Write jobs that wait.") {
+    metrics.measured("martlet_database_waiting_writes", "Waiting write jobs.") {
       Double(database.statistics.waitingWrites)
     }
-    metrics.measured("martlet_database_waiting_reads", "Read jobs that wait.") {
+    metrics.measured("martlet_database_waiting_reads", "Waiting read jobs.") {
       Double(database.statistics.waitingReads)
     }
   }
 
   static func register(_ calls: CallServer, in metrics: Metrics = .process) {
-    metrics.measured("martlet_call_sessions", "Sessions with somebody in them.") {
+    metrics.measured("martlet_call_sessions", "Sessions with at least one participant.") {
       Double(calls.census.sessions.load(ordering: .relaxed))
     }
-    metrics.measured("martlet_call_sockets", "Sockets of connections in sessions.") {
+    metrics.measured("martlet_call_sockets", "WebSockets of participants in sessions.") {
       Double(calls.census.sockets.load(ordering: .relaxed))
     }
-    metrics.measured("martlet_call_transports", "Peer connections that the media router has.") {
+    metrics.measured("martlet_call_transports", "Peer connections of the media router.") {
       Double(calls.workers.total(\.census.transports))
     }
-    metrics.measured("martlet_call_tracks", "Sounds and pictures that are published to the media router.") {
+    metrics.measured("martlet_call_tracks", "Tracks that participants publish to the media router.") {
       Double(calls.workers.total(\.census.tracks))
     }
-    metrics.measured("martlet_call_subscriptions", "How often the media router sends one of them on.") {
+    metrics.measured("martlet_call_subscriptions", "Tracks that the media router forwards, counted for each subscriber.") {
       Double(calls.workers.total(\.census.subscriptions))
     }
     metrics.measured(
-      "martlet_call_dropped_packets_total", "Packets that one media worker handed on and another was too slow for.",
+      "martlet_call_dropped_packets_total",
+      "Packets from one media worker to another that were dropped because the other was too slow.",
       isCounter: true
     ) {
       Double(calls.workers.total(\.droppedPackets))
     }
-    metrics.measured("martlet_call_recorded_bytes", "What recordings take up.") { Double(calls.recordedBytes) }
+    metrics.measured("martlet_call_recorded_bytes", "Bytes of all recordings.") { Double(calls.recordedBytes) }
     metrics.measured(
-      "martlet_call_recorded_losses_total", "Batches of media that recordings were too slow for.", isCounter: true
+      "martlet_call_recorded_losses_total", "Batches of media that were lost because recordings were too slow.", isCounter: true
     ) {
       Double(calls.recordedLosses)
     }

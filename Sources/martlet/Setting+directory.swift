@@ -4,101 +4,112 @@ import HomeserverAPI
 import Telemetry
 
 extension Setting {
-  /// Finding rooms and people, how long messages stay, calls, whom to ask.
+  /// The directories of rooms and users, retention, delayed events, TURN, and support contacts.
   static let directory: [Setting] = finding + retention + delayedEvents + turn + support
 
   private static let finding: [Setting] = [
     .choice(
       "room_publishing", \.directory.publishing,
-      "Who may put a room into the list of public rooms: members with the power to set its main address, or administrators only.",
+      "Who can list a room among the public rooms. members: members with the power level to set its main address. administrators: administrators only.",
       words: [("members", .members), ("administrators", .administrators)],
       show: { $0 == .members ? "members" : "administrators" }),
     .choice(
       "user_directory", \.directory.users,
-      "Whom a search for users finds: everyone, or who shares a room with the searcher or is in one that is open to anyone.",
+      "The users that a search finds. everyone: all users. visible: users who share a room with the searcher, or are in a room that anyone can join or read.",
       words: [("everyone", .everyone), ("visible", .visible)], show: { $0 == .everyone ? "everyone" : "visible" })
   ]
 
   private static let retention: [Setting] = [
     .integer(
       "retention.default_hours", \.retention.defaultHours,
-      "After how many hours messages are deleted in rooms without an m.room.retention of their own; 0 is never.", 0...876_000),
+      "The number of hours after which the server deletes messages, in rooms without a max_lifetime in m.room.retention. 0 means never.",
+      0...876_000),
     .integer(
       "retention.shortest_hours", \.retention.shortestHours,
-      "The least number of hours that a room can ask for in m.room.retention.", 0...876_000),
+      "The shortest time, in hours, that a room can set as max_lifetime in m.room.retention. The server treats a shorter time as this one.",
+      0...876_000),
     .integer(
       "retention.longest_hours", \.retention.longestHours,
-      "After how many hours messages are deleted in every room, whatever it asks for; 0 is never.", 0...876_000)
+      "The number of hours after which the server deletes messages in every room, whatever its m.room.retention says. 0 means never.",
+      0...876_000)
   ]
 
   private static let delayedEvents: [Setting] = [
     .integer(
       "delayed_events.longest_hours", \.delayedEvents.longestHours,
-      "The longest delay, in hours, with which a client can have an event sent later.", 1...87_600),
+      "The longest delay, in hours, that a client can set for an event that the server sends later.", 1...87_600),
     .integer(
       "delayed_events.per_user", \.delayedEvents.scheduledCount,
-      "How many events of one user can wait to be sent later.", 1...10_000)
+      "How many delayed events of one user can wait at a time.", 1...10_000)
   ]
 
   private static let turn: [Setting] = [
     .list(
-      "turn.uris", \.turn.uris, "The TURN server that calls go through where there is no direct way.",
+      "turn.uris", \.turn.uris,
+      "The URIs of a TURN server, through which calls go if there is no direct connection. It needs turn.secret. Martlet's own TURN server then stays off.",
       allowed: "a URI that starts with turn: or turns:, such as turn:turn.example.org:3478?transport=udp",
       parse: { isTURN($0) ? $0 : nil }, show: { $0 }),
     .one(
-      "turn.secret", \.turn.secret, "The secret shared with the TURN server (its static-auth-secret).",
+      "turn.secret", \.turn.secret,
+      "The secret that Martlet shares with the server in turn.uris (its static-auth-secret).",
       allowed: "8 to 255 bytes", isSecret: true,
       parse: { (8...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
     .integer(
-      "turn.lifetime_seconds", \.turn.lifetimeSeconds, "How long credentials for the TURN server are good.",
+      "turn.lifetime_seconds", \.turn.lifetimeSeconds, "How many seconds credentials for the TURN server are valid.",
       60...604_800),
-    .flag("turn.guests", \.turn.isOpenToGuests, "Whether guests get credentials for the TURN server."),
+    .flag("turn.guests", \.turn.isOpenToGuests, "Whether guests can get credentials for the TURN server."),
     .one(
       "turn.bind", \.turn.bind,
-      "Where a TURN server of our own listens, by UDP and TCP. Clients are told of it, by calls.public_addresses or the machine's own, unless turn.uris names another.",
-      allowed: "host:port, such as 0.0.0.0:3478 or [::]:3478", defaultText: "none: there is no TURN server of our own",
+      "The address of Martlet's own TURN server, by UDP and TCP. Clients get the addresses in calls.public_addresses, or else those of "
+        + "this machine. It stays off if turn.uris is set.",
+      allowed: "host:port, such as 0.0.0.0:3478 or [::]:3478", defaultText: "none (Martlet's own TURN server is off)",
       parse: { BindAddress($0).map { .some($0) } }, show: { $0?.description }),
     .one(
       "turn.ports", \.turn.ports,
-      "The UDP ports through which our own TURN server sends, one for each client that needs it. Others must reach them.",
-      allowed: "two numbers from 1 to 65535, such as 49160-49359", parse: { portRange($0) },
+      "The range of UDP ports from which Martlet's own TURN server sends, one for each client connection that it relays. The other side of a call must be able to reach them.",
+      allowed: "two port numbers from 1 to 65535, such as 49160-49359", parse: { portRange($0) },
       show: { "\($0.lowerBound)-\($0.upperBound)" }),
     .list(
       "turn.allowed_networks", \.turn.allowedNetworks,
-      "Networks that clients reach through our own TURN server although they are private or the server's own; this machine never is, but for calls.",
-      allowed: "an address or range, such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description }),
+      "Networks that clients can reach through Martlet's own TURN server although they are private, or this machine is part of them. On this "
+        + "machine itself, clients can reach only calls.",
+      allowed: "an IP address or a range such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description }),
     .one(
       "turn.tls_bind", \.turn.tls.bind,
-      "Where our own TURN server listens by TLS too, for networks that let nothing else out; with turn.tls_certificate and turn.tls_key.",
-      allowed: "host:port, such as 0.0.0.0:5349 or [::]:443", defaultText: "none: it takes no TLS",
+      "The address of Martlet's own TURN server by TLS, for networks that block everything else. It needs turn.bind, turn.tls_certificate and "
+        + "turn.tls_key.",
+      allowed: "host:port, such as 0.0.0.0:5349 or [::]:443", defaultText: "none (no TURN by TLS)",
       parse: { BindAddress($0).map { .some($0) } }, show: { $0?.description }),
     .one(
       "turn.tls_certificate", \.turn.tls.certificate,
-      "The certificate for turn.tls_bind and the chain behind it. It is read again within a minute of a change, without an end of calls.",
-      allowed: "a file in PEM", parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
+      "The certificate for turn.tls_bind, with its chain. After a change, the server reads it again within about a minute. Calls continue.",
+      allowed: "the path of a PEM file", parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
     .one(
-      "turn.tls_key", \.turn.tls.key, "The private key of turn.tls_certificate, without a password.", allowed: "a file in PEM",
+      "turn.tls_key", \.turn.tls.key, "The private key of turn.tls_certificate. It must not have a password.",
+      allowed: "the path of a PEM file",
       parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 }),
     .one(
       "turn.tls_host", \.turn.tls.host,
-      "What clients call turn.tls_bind, which the certificate must be for and the DNS lead to this machine.",
-      allowed: "a host name, or an IP address that the certificate has",
-      defaultText: "server_name without its port, if it is a name",
+      "The host by which clients connect to turn.tls_bind. The certificate must be valid for it, and DNS must resolve it to this machine. "
+        + "It must be set if server_name is an IP address.",
+      allowed: "a host name, or an IP address for which the certificate is valid",
+      defaultText: "server_name without its port",
       parse: { isHostName($0) || IPAddress($0) != nil ? .some($0) : nil }, show: { $0 })
   ]
 
   private static let support: [Setting] = [
     .list(
-      "support.contacts", \.support.contacts, "Whom users may ask, answered at /.well-known/matrix/support.",
-      allowed: "role=address: m.role.admin or m.role.security, and a user ID or an e-mail address",
+      "support.contacts", \.support.contacts,
+      "The people whom users can ask for help. Clients find them at /.well-known/matrix/support.",
+      allowed: "role=address, with the role m.role.admin or m.role.security, and a user ID or an e-mail address",
       parse: { contact($0) }, show: { "\($0.role)=\($0.address)" }),
     .one(
-      "support.page", \.support.page, "A page with help, answered at /.well-known/matrix/support.",
+      "support.page", \.support.page, "The URL of a page with help. Clients find it at /.well-known/matrix/support.",
       allowed: "a URL that starts with https:// or http://", parse: { page($0) }, show: { $0 }),
     .one(
       "delegated_server", \.delegatedServer,
-      "Where other servers reach this one if not under its name, answered at /.well-known/matrix/server.",
-      allowed: "a host name or IP address, with a port if need be", parse: { host($0) }, show: { $0 })
+      "The address by which other servers reach this one, if it differs from server_name. They find it at /.well-known/matrix/server.",
+      allowed: "a host name or IP address, optionally with a port", parse: { host($0) }, show: { $0 })
   ]
 }
 

@@ -4,52 +4,55 @@ import ServerAccounts
 import Telemetry
 
 extension Setting {
-  /// What the server asks of others, and whom it lets people go back to.
+  /// Requests that the server makes, and clients that it sends users back to.
   static let outbound: [Setting] = [
     .list(
       "outbound.allowed_networks", \.outbound.allowedNetworks,
-      "Networks that may be asked for what users name (previews of links, say) although they are not public.",
+      "Networks that are not public, from which the server can still fetch URLs that users name, for link previews for example.",
       allowed: "an IP address or a range such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description }),
     .list(
       "outbound.denied_networks", \.outbound.deniedNetworks,
-      "Networks that are never asked for what users name, besides those that are not public.",
+      "Networks from which the server never fetches URLs that users name, even if outbound.allowed_networks has them. Networks that are not public need not be listed.",
       allowed: "an IP address or a range such as 10.0.0.0/8", parse: { IPNetwork($0) }, show: { $0.description }),
     .list(
       "trusted_clients", \.trustedClients,
-      "Web clients and apps, besides the one at public_base_url, to which people are sent back without being asked: after a "
-        + "single sign-on or a confirmed e-mail address.",
-      allowed: "an origin such as https://app.example.org, or the scheme of an app such as org.example.app:",
+      "Web clients and apps that the server trusts, in addition to the client at public_base_url. After single sign-on, it sends users "
+        + "back to a trusted client without asking them. After they confirm an e-mail address, it sends them back only to a trusted client.",
+      allowed: "an origin, such as https://app.example.org, or the scheme of an app, such as org.example.app:",
       parse: { trustedClient($0) }, show: { $0.description })
   ]
 
   static let mail: [Setting] = [
     .one(
       "mail.smtp_url", \.mail.server,
-      "The mail server that takes what Martlet sends: for e-mail addresses of accounts, new passwords and unread messages. Nothing is sent unless set.",
-      allowed: "smtp://host:port (port 587 unless given) or, for TLS from the first byte, smtps://host:port (465)",
-      parse: { MailServerURL($0).map { .some($0) } }, show: { $0?.description }),
+      "The mail server through which Martlet sends mail: to confirm e-mail addresses, to reset passwords, and about unread messages. "
+        + "It needs mail.from and public_base_url.",
+      allowed: "smtp://host:port (the default port is 587) or, for TLS from the first byte, smtps://host:port (465)",
+      defaultText: "none (Martlet sends no mail)", parse: { MailServerURL($0).map { .some($0) } }, show: { $0?.description }),
     .flag(
       "mail.starttls", \.mail.startsTLS,
-      "Whether an smtp:// connection must become TLS (STARTTLS). Without it everyone on the way reads password and mails."),
+      "Whether an smtp:// connection must switch to TLS (STARTTLS). If false, anyone on the network path can read the password and the mails."
+    ),
     .one(
-      "mail.user", \.mail.user, "Who Martlet is to the mail server.", allowed: "1 to 255 bytes",
-      defaultText: "none, which sends without logging in",
+      "mail.user", \.mail.user, "The user name with which Martlet logs in to the mail server.", allowed: "1 to 255 bytes",
+      defaultText: "none (Martlet sends without logging in)",
       parse: { (1...255).contains($0.utf8.count) ? .some($0) : nil }, show: { $0 }),
     .one(
       "mail.password", \.mail.password, "The password of mail.user.", allowed: "1 to 255 bytes", isSecret: true,
       parse: { (1...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
     .one(
-      "mail.from", \.mail.sender, "The address that mails come from.", allowed: "an e-mail address",
+      "mail.from", \.mail.sender, "The address from which Martlet sends mails. It must be set if mail.smtp_url is set.",
+      allowed: "an e-mail address",
       parse: { MailAddress($0).map { .some($0) } }, show: { $0?.description }),
     .one(
-      "mail.from_name", \.mail.senderName, "The name beside that address.", allowed: "1 to 100 bytes",
+      "mail.from_name", \.mail.senderName, "The name of the sender in mails from Martlet.", allowed: "1 to 100 bytes",
       parse: { (1...100).contains($0.utf8.count) ? $0 : nil }, show: { $0 }),
     .flag(
       "registration_needs_email", \.registrationNeedsEmail,
-      "Whether an account can only be made with a confirmed e-mail address."),
+      "Whether a user must confirm an e-mail address to create an account. It needs mail.smtp_url."),
     .flag(
       "tells_known_addresses", \.tellsKnownAddresses,
-      "Whether anyone who asks is told that an e-mail address has an account here. Otherwise only the reader of the mail learns it."
+      "Whether anyone can ask the server if an e-mail address belongs to an account. If false, only the reader of a mail to the address learns it."
     )
   ]
 }
@@ -59,7 +62,7 @@ private func trustedClient(_ text: String) -> WebOrigin? {
   return origin
 }
 
-/// `smtp://host`, `smtps://host`, each with a port if need be.
+/// The URL of a mail server: `smtp://host` or `smtps://host`, optionally with a port.
 struct MailServerURL: Sendable, Equatable, CustomStringConvertible {
   let description: String
   let host: String
@@ -81,7 +84,7 @@ struct MailServerURL: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Configuration {
-  /// Mail. `server` is nil where none is sent.
+  /// Mail. `server` is nil if Martlet sends none.
   struct Mail: Sendable {
     var server: MailServerURL?
     var startsTLS = true
@@ -91,18 +94,18 @@ extension Configuration {
     var senderName = "Martlet"
   }
 
-  /// What the settings of this file need of each other; nil if all is well.
+  /// Describes a contradiction between the settings of this file; nil if there is none.
   var outboundContradiction: String? {
     if mail.server != nil, mail.sender == nil { return "mail.smtp_url is set, but mail.from is not" }
     if mail.server != nil, publicBaseURL == nil {
-      return "mail.smtp_url is set, but not public_base_url, to which links in mails lead"
+      return "mail.smtp_url is set, but public_base_url is not: links in mails need it"
     }
     if registrationNeedsEmail, mail.server == nil {
-      return "registration_needs_email is true, but without mail.smtp_url no address can be confirmed"
+      return "registration_needs_email is true, but mail.smtp_url is not set: users could not confirm an e-mail address"
     }
     if let provider = singleSignOn.first {
       if publicBaseURL == nil {
-        return "single_sign_on.\(provider.id) is set, but not public_base_url, to which its provider sends people back"
+        return "single_sign_on.\(provider.id) is set, but public_base_url is not: the provider sends users back to it"
       }
       for provider in singleSignOn where provider.issuer.isEmpty || provider.clientID.isEmpty {
         return "single_sign_on.\(provider.id) needs an issuer and a client_id"
@@ -111,7 +114,7 @@ extension Configuration {
     return nil
   }
 
-  /// What the domain needs of them.
+  /// The settings as the homeserver takes them.
   var identity: IdentityConfiguration {
     var identity = IdentityConfiguration()
     identity.publicBaseURL = publicBaseURL

@@ -1,39 +1,43 @@
 import ServerPush
 
 extension Setting {
-  /// Notifications, and the application services that the server works with.
+  /// Notifications and application services.
   static let push: [Setting] = [
     .list(
       "push.gateways", \.push.gateways,
-      "Push gateways and Web Push services of your own, which may be http and in your network; all others are https in the public "
-        + "Internet.",
+      "Your own push gateways and Web Push services. They can use http and be in a private network. All others must use https and have "
+        + "a public address.",
       allowed: "a URL without a path, such as http://127.0.0.1:5000", parse: { gateway($0) }, show: { $0 }),
     .flag(
       "push.web", \.push.isWebOn,
-      "Whether browsers are told of messages while no page is open (Web Push). Its key is in `web-push.key` of the data folder."
+      "Whether browsers show notifications while no page of the web client is open (Web Push). The server keeps the key in `web-push.key` in data_dir."
     ),
     .one(
       "push.web_contact", \.push.webContact,
-      "Whom the operators of Web Push services may ask. Where it is not given they get `public_base_url`, else the server's name.",
-      allowed: "a URL that starts with mailto: or https://", parse: { contact($0) }, show: { $0 }),
+      "The address at which operators of Web Push services can contact you.",
+      allowed: "a URL that starts with mailto: or https://",
+      defaultText: "the origin of public_base_url, or else https:// and server_name", parse: { contact($0) }, show: { $0 }),
     .integer(
       "push.notification_days", \.push.notificationDays,
-      "How many days back the list of one's notifications goes.", 1...3_650),
+      "How many days of notifications a user can list.", 1...3_650),
     .integer(
       "push.mail_delay_minutes", \.push.mailDelayMinutes,
-      "How many minutes a message waits to be read before a mail tells of it, to who has asked for mails.", 0...1_440),
+      "How many minutes the server waits before it sends a mail about an unread message. Only users who turned on these mails get them.",
+      0...1_440),
     .integer(
       "push.mail_pause_minutes", \.push.mailPauseMinutes,
-      "How many minutes after a mail about a room the next one comes at the earliest, unless the room is read meanwhile; the "
-        + "pause after each further one is four times as long.", 1...10_080),
+      "The shortest pause between two mails about the same room, in minutes. Each further pause is four times as long. When the user reads "
+        + "the room, the pause ends, and the next one is the shortest again.", 1...10_080),
     .integer(
-      "push.mail_longest_pause_hours", \.push.mailLongestPauseHours, "The longest such pause, in hours.", 1...720),
+      "push.mail_longest_pause_hours", \.push.mailLongestPauseHours,
+      "The longest pause between two mails about the same room, in hours.", 1...720),
     .flag(
       "push.mail_shows_messages", \.push.mailShowsMessages,
-      "Whether those mails say what was written, or only how much is new in which rooms."),
+      "Whether mails about unread messages contain the text of the messages. If false, they only say how many messages each room has."
+    ),
     .list(
-      "app_services", \.appServices, "The registration files of application services: bridges, bots.",
-      allowed: "a file", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
+      "app_services", \.appServices, "The registration files of application services, such as bridges and bots.",
+      allowed: "the path of a file", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
   ]
 
   private static func contact(_ text: String) -> String? {
@@ -50,7 +54,7 @@ extension Setting {
 }
 
 extension Configuration {
-  /// What is told to push gateways and by mail, and of what.
+  /// Push gateways, Web Push, and mails about unread messages.
   struct Push: Sendable {
     var gateways: [String] = []
     var isWebOn = true
@@ -61,7 +65,7 @@ extension Configuration {
     var mailLongestPauseHours = 24
     var mailShowsMessages = true
 
-    /// What the domain needs of them.
+    /// The settings as the homeserver takes them.
     var mails: NotificationMails {
       var mails = NotificationMails()
       mails.delayMilliseconds = Int64(mailDelayMinutes) * 60_000

@@ -1,31 +1,31 @@
 import Telemetry
 
-/// One setting: its names, what it means, what is allowed, and where in `Configuration` it goes.
+/// A setting: its names, its meaning, its allowed values, and its place in `Configuration`.
 ///
 /// `Setting.all` is the only list of settings. The file, the environment, the flags, the help text and
 /// `Documentation/Configuration.md` all come from it.
 struct Setting: Sendable {
-  /// The name in the file; a dot stands for nesting: `log.level`.
+  /// The name in the file. A dot stands for nesting: `log.level`.
   let name: String
   let summary: String
-  /// Ends the sentence "… is not allowed here; allowed is …".
+  /// Completes "… is not allowed for log.level; allowed: …" and "Allowed: …".
   let allowed: String
-  /// Said instead of the default's value where the default depends on something.
+  /// Describes the default if it depends on something; nil if its value says enough.
   let defaultText: String?
   let isList: Bool
   let isSecret: Bool
-  /// Takes the values, or returns false and changes nothing if one is not allowed. Never called with no value for a setting that is no list.
+  /// Stores the values in the configuration. Returns false and changes nothing if a value is not allowed. Only a list can get no value.
   let read: @Sendable ([String], inout Configuration) -> Bool
-  /// The values as they are written; empty if there are none.
+  /// Returns the values as text; empty if there are none.
   let values: @Sendable (Configuration) -> [String]
 
-  /// `MARTLET_LOG_LEVEL`
+  /// The environment variable, such as `MARTLET_LOG_LEVEL`.
   var variable: String { "MARTLET_" + name.map { $0 == "." ? "_" : $0.uppercased() }.joined() }
 
-  /// `--log-level`
+  /// The flag, such as `--log-level`.
   var flag: String { "--" + String(name.map { $0 == "." || $0 == "_" ? "-" : $0 }) }
 
-  /// The default in words.
+  /// The default as text.
   var defaultDescription: String {
     if let defaultText { return defaultText }
     let values = values(Configuration())
@@ -34,7 +34,7 @@ struct Setting: Sendable {
 }
 
 extension Setting {
-  /// A setting with one value. `parse` returns nil for what is not allowed.
+  /// Returns a setting with one value. `parse` returns nil if the value is not allowed.
   static func one<T: Sendable>(
     _ name: String, _ path: any WritableKeyPath<Configuration, T> & Sendable, _ summary: String, allowed: String,
     defaultText: String? = nil, isSecret: Bool = false, parse: @escaping @Sendable (String) -> T?,
@@ -50,7 +50,7 @@ extension Setting {
       values: { configuration in show(configuration[keyPath: path]).map { [$0] } ?? [] })
   }
 
-  /// A setting with any number of values.
+  /// Returns a setting with a list of values, `minimum` or more. `parse` returns nil if a value is not allowed.
   static func list<T: Sendable>(
     _ name: String, _ path: any WritableKeyPath<Configuration, [T]> & Sendable, _ summary: String, allowed: String,
     atLeast minimum: Int = 0, isSecret: Bool = false, parse: @escaping @Sendable (String) -> T?,
@@ -88,7 +88,7 @@ extension Setting {
       show: { $0 ? "true" : "false" })
   }
 
-  /// A setting whose values have names; `words` lists them with what they stand for.
+  /// Returns a setting whose values have names. `words` lists the names with the values they stand for.
   static func choice<T: Sendable>(
     _ name: String, _ path: any WritableKeyPath<Configuration, T> & Sendable, _ summary: String,
     defaultText: String? = nil,

@@ -1,26 +1,27 @@
 import Glibc
 import Shell
 
-/// The terminal client is a program of its own, `martlet-terminal`, in the same folder: the server does not link a client.
+/// Starts the terminal client, a separate program in the same folder: `martlet-terminal`. The server does not link a client.
 enum TerminalClient {
-  /// The subcommands that it takes over.
+  /// The subcommands of the terminal client.
   static let commands: Set<String> = ["login", "logout", "rooms", "send", "read", "export"]
 
   private static let program = "martlet-terminal"
 
-  /// Replaces this process by the terminal client's own help, if it is there.
+  /// Replaces this process by the help of the terminal client, if that program exists.
   static func help() -> ExitStatus {
     guard ProgramFolder.file(program) == nil else { return replaceProcess(arguments: ["help"]) }
-    StandardOutput.write("A client for any Matrix homeserver: \(program), which is not beside this program yet.\n")
+    StandardOutput.write(
+      "The terminal client \(program) works with any Matrix homeserver. It is not in the folder of this program yet.\n")
     return .success
   }
 
-  /// Replaces this process by the terminal client. Returns only if that cannot be started.
+  /// Replaces this process by the terminal client. Returns only if it cannot start that.
   static func replaceProcess(arguments: [String]) -> ExitStatus {
     guard let path = ProgramFolder.file(program) else {
       Program.complain(
         """
-        the terminal client, \(program), is not beside this program. ./run builds it behind the running server; \
+        the terminal client \(program) is not in the folder of this program. ./run builds it while the server runs; \
         swift build -c release --product \(program) builds it now
         """)
       return .unavailable
@@ -29,7 +30,7 @@ enum TerminalClient {
     defer { words.forEach { free($0) } }
     words.append(nil)
     execv(path, words)
-    Program.complain("\(path) cannot be started: \(String(cString: strerror(errno)))")
+    Program.complain("cannot start \(path): \(String(cString: strerror(errno)))")
     return .unavailable
   }
 }

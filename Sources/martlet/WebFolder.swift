@@ -1,10 +1,10 @@
 import Glibc
 import Shell
 
-/// Finds the web client's files where `web_dir` is not set.
+/// Finds the files of the web client if `web_dir` is not set.
 enum WebFolder {
-  /// `web` beside the build folder of this program (`.build/web`), or `share/martlet/web` beside its `bin`; nil if neither
-  /// is there.
+  /// Returns `web` beside the build folder of this program (`.build/web`), or `share/martlet/web` beside its `bin`; nil if neither
+  /// exists.
   static func find() -> String? {
     guard let folder = ProgramFolder.path else { return nil }
     return ["\(folder)/../../web", "\(folder)/../share/martlet/web"].first { access("\($0)/app.wasm", R_OK) == 0 }

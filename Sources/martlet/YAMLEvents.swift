@@ -1,16 +1,16 @@
 import CYAML
 
-/// What is wrong with a YAML text.
+/// An error in a YAML text.
 struct YAMLError: Error, Equatable {
-  /// From 1 on.
+  /// The line, from 1.
   let line: Int
   let problem: String
 }
 
-/// Walks a YAML text of one document, event by event.
+/// Reads a YAML text with one document, event by event.
 ///
-/// Anchors, aliases, tags and further documents are refused: nothing read here needs them, and they are how small files grow
-/// large. libyaml 0.2.5 has no limit of depth: who walks sets one.
+/// Refuses anchors, aliases, tags and further documents: no file of Martlet needs them, and they can make a small file large.
+/// libyaml 0.2.5 does not limit the depth: the caller must.
 struct YAMLEvents: ~Copyable {
   enum Kind: Equatable {
     case scalar, sequenceStart, sequenceEnd, mappingStart, mappingEnd
@@ -40,9 +40,9 @@ struct YAMLEvents: ~Copyable {
     text.deallocate()
   }
 
-  // MARK: Walking
+  // MARK: Reading
 
-  /// Goes to the first event within the document; false where there is no document. Call it first.
+  /// Goes to the first event within the document. Returns false if there is no document. Call it first.
   mutating func begin() throws(YAMLError) -> Bool {
     try next()  // stream start
     try next()
@@ -51,7 +51,7 @@ struct YAMLEvents: ~Copyable {
     return true
   }
 
-  /// Goes from the last event within the document to the end of the text.
+  /// Goes from the last event within the document to the end of the text. Throws if another document follows.
   mutating func end() throws(YAMLError) {
     try next()  // document end
     try next()
@@ -64,14 +64,14 @@ struct YAMLEvents: ~Copyable {
       let failed = parser.pointee
       // Reader errors (bad UTF-8) carry an offset instead of a mark.
       let line = Int(failed.problem_mark.line != 0 ? failed.problem_mark.line : failed.mark.line) + 1
-      throw YAMLError(line: line, problem: failed.problem.map { String(cString: $0) } ?? "this is not YAML")
+      throw YAMLError(line: line, problem: failed.problem.map { String(cString: $0) } ?? "the text is not valid YAML")
     }
     switch event.type {
-    case YAML_ALIAS_EVENT: throw malformed("aliases are not used here")
+    case YAML_ALIAS_EVENT: throw malformed("aliases are not supported")
     case YAML_SCALAR_EVENT where event.data.scalar.anchor != nil || event.data.scalar.tag != nil,
       YAML_SEQUENCE_START_EVENT where event.data.sequence_start.anchor != nil || event.data.sequence_start.tag != nil,
       YAML_MAPPING_START_EVENT where event.data.mapping_start.anchor != nil || event.data.mapping_start.tag != nil:
-      throw malformed("anchors and tags are not used here")
+      throw malformed("anchors and tags are not supported")
     default: break
     }
   }
@@ -89,16 +89,16 @@ struct YAMLEvents: ~Copyable {
     }
   }
 
-  /// The text of a scalar; only where `kind` is `.scalar`.
+  /// The text of a scalar. Use it only if `kind` is `.scalar`.
   var scalar: String {
     let value = event.data.scalar
     return String(decoding: UnsafeBufferPointer(start: value.value, count: value.length), as: UTF8.self)
   }
 
-  /// Whether a scalar stands there without quotes, which tells `null` from `"null"`; only where `kind` is `.scalar`.
+  /// Whether a scalar has no quotes, which tells `null` from `"null"`. Use it only if `kind` is `.scalar`.
   var isPlain: Bool { event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE }
 
-  /// From 1 on.
+  /// The line of the current event, from 1.
   var line: Int { Int(event.start_mark.line) + 1 }
 
   func malformed(_ problem: String) -> YAMLError { YAMLError(line: line, problem: problem) }

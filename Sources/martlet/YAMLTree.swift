@@ -1,4 +1,4 @@
-/// A small YAML document as a tree: registrations of application services.
+/// A small YAML document as a tree, such as the registration of an application service.
 enum YAMLTree: Sendable {
   /// `isPlain` tells `null` from `"null"`.
   case word(String, isPlain: Bool)
@@ -9,14 +9,14 @@ enum YAMLTree: Sendable {
 
   init(_ text: [UInt8]) throws(YAMLError) {
     var events = YAMLEvents(text)
-    guard try events.begin() else { throw events.malformed("there is nothing in it") }
+    guard try events.begin() else { throw events.malformed("the file is empty") }
     self = try Self.value(&events, depth: 0)
     try events.end()
   }
 
-  /// The value at the current event.
+  /// Returns the value at the current event.
   private static func value(_ events: inout YAMLEvents, depth: Int) throws(YAMLError) -> YAMLTree {
-    guard depth < depthLimit else { throw events.malformed("the nesting is deeper than \(depthLimit)") }
+    guard depth < depthLimit else { throw events.malformed("the file is nested more than \(depthLimit) levels deep") }
     switch events.kind {
     case .scalar: return .word(events.scalar, isPlain: events.isPlain)
     case .sequenceStart:
@@ -31,13 +31,13 @@ enum YAMLTree: Sendable {
       while true {
         try events.next()
         if events.kind == .mappingEnd { return .mapping(members) }
-        guard events.kind == .scalar else { throw events.malformed("a name must be a word") }
+        guard events.kind == .scalar else { throw events.malformed("a name must be plain text") }
         let name = events.scalar
-        guard !members.contains(where: { $0.name == name }) else { throw events.malformed("\(name) is there twice") }
+        guard !members.contains(where: { $0.name == name }) else { throw events.malformed("\(name) occurs twice") }
         try events.next()
         members.append((name, try value(&events, depth: depth + 1)))
       }
-    default: throw events.malformed("this is not used here")
+    default: throw events.malformed("this kind of YAML is not supported")
     }
   }
 
@@ -46,7 +46,7 @@ enum YAMLTree: Sendable {
     return members.first { $0.name == name }?.value
   }
 
-  /// nil for what is no word, and for null.
+  /// The text of a word; nil for null, lists and mappings.
   var text: String? {
     guard case .word(let text, let isPlain) = self, !isNull(text, isPlain) else { return nil }
     return text

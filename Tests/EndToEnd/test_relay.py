@@ -357,7 +357,7 @@ def bad_certificates(_):
             ({**tls, "turn_tls_host": "turn.example.org"}, "the certificate is not for the host turn.example.org"),
             (tls, "the certificate is not for the host test.example"),
             ({**tls, "turn_tls_host": "localhost", "turn_tls_key": other.settings["turn_tls_key"]}, "not the key of the certificate"),
-            ({**tls, "turn_tls_host": "localhost", "turn_tls_key": "/no/such.pem"}, "turn.tls_key /no/such.pem cannot be read: No such file"),
+            ({**tls, "turn_tls_host": "localhost", "turn_tls_key": "/no/such.pem"}, "cannot read turn.tls_key /no/such.pem: No such file"),
         ]:
             try:
                 serve(**settings).close()

@@ -56,12 +56,12 @@ import Testing
   @Test(
     "What is wrong is said with the file",
     arguments: [
-      ("id: tea", "as_token is missing"), ("- a", "must be a mapping"), ("", "nothing in it"),
+      ("id: tea", "as_token is missing"), ("- a", "must be a mapping"), ("", "the file is empty"),
       ("a: &x 1\nb: *x", "anchors"), ("a: {b: [", "line"), ("a: 1\na: 2", "twice"),
       (required + "\nrate_limited: maybe", "rate_limited"),
       (required + "\nnamespaces: {users: [{regex: a}]}", "exclusive"),
       (required + "\nnamespaces: {users: [{exclusive: true}]}", "regex"),
-      (required + "\nnamespaces: {users: {}}", "no list"), (required + "\nprotocols: irc", "protocols")
+      (required + "\nnamespaces: {users: {}}", "must be a list"), (required + "\nprotocols: irc", "protocols")
     ])
   func wrong(text: String, part: String) throws {
     let error = #expect(throws: StartError.self) { try Self.read(text) }

@@ -1,46 +1,46 @@
 import CallCore
 import JSON
 
-/// Why something of a call was not done, or why the call is over. The codes are those of Documentation/Calls.md.
+/// The reason why a function of a call failed, or why the call ended. Documentation/Calls.md lists the codes.
 public enum CallError: Error, Sendable, Equatable {
-  /// The token is expired, broken, or for another session.
+  /// The token has expired, is not valid, or is for another session.
   case unauthorized(String)
   /// The role does not allow it.
   case forbidden
-  /// The stream or connection is gone.
+  /// The stream or connection no longer exists.
   case notFound
-  /// The request itself, or the address.
+  /// The request or the URL is not valid.
   case invalid(String)
   case tooLarge
-  /// Too much at once.
+  /// The caller exceeded a limit.
   case limit
-  /// A source cannot be opened, or the engine can do nothing with it.
+  /// A source cannot be opened, or the engine cannot use it.
   case media(String)
-  /// Something that is needed is not installed.
+  /// A required component is not installed.
   case unsupported(String)
-  /// Before `connect`, or after the end.
+  /// The call has not connected yet, or it has ended.
   case notConnected
-  /// The server had forgotten the connection meanwhile.
+  /// The server no longer knows the connection.
   case connectionLost
-  /// Ended by a moderator, or by the application's server.
+  /// A moderator or the application's server ended the connection.
   case forced
-  /// The session or its key is gone.
+  /// The session or its API key was deleted.
   case ended
-  /// The connection goes on elsewhere.
+  /// The connection continues elsewhere.
   case replaced
-  /// It did not keep up.
+  /// The client did not read messages fast enough.
   case tooSlow
   case left
-  /// No server answers.
+  /// The server does not answer.
   case unreachable
-  /// A code that this version does not know.
+  /// The server sent a code that this version does not know.
   case other(String)
 
   init(_ refusal: CallRefusal) {
     self.init(code: refusal.code, message: refusal.message)
   }
 
-  /// Why a session that has ended did so.
+  /// Returns the error for the reason with which a session ended.
   init(_ end: SessionEnd, of session: CallSession) {
     switch end {
     case .left: self = .left
@@ -68,7 +68,7 @@ public enum CallError: Error, Sendable, Equatable {
     }
   }
 
-  /// As the JavaScript class has it.
+  /// The code, the same as in the JavaScript class.
   public var code: String {
     switch self {
     case .unauthorized: "unauthorized"
@@ -91,7 +91,7 @@ public enum CallError: Error, Sendable, Equatable {
     }
   }
 
-  /// What happened, for developers. Says nothing secret.
+  /// Describes the error for developers. Contains no secrets.
   public var english: String {
     switch self {
     case .unauthorized(let message):

@@ -1,7 +1,7 @@
 public import ClientCore
 import JSON
 
-/// Goes through the stages that a server wants before it does what was asked.
+/// Completes the stages that a server requires before it carries out a request.
 ///
 ///     try await client.deleteDevice(id, by: .password("correct horse battery", user: "@alice:example.org"))
 ///
@@ -9,15 +9,16 @@ import JSON
 public struct Authenticator: Sendable {
   let stage: @Sendable (InteractiveAuthentication) async -> AuthenticationStage?
 
-  /// Stages of one question that are gone through.
+  /// The number of stages that are completed for one request at most.
   static let stagesLimit = 16
 
-  /// - Parameter stage: the next stage with what proves it; nil gives up, and the query ends with `authenticationNeeded`.
+  /// Creates an authenticator.
+  /// - Parameter stage: returns the next stage with its proof. If it returns nil, the query ends with `authenticationNeeded`.
   public init(_ stage: @escaping @Sendable (InteractiveAuthentication) async -> AuthenticationStage?) {
     self.stage = stage
   }
 
-  /// Where the password does not do, or is wrong, it gives up.
+  /// Returns an authenticator for the password stage. It gives up if the server needs other stages, or if the password is wrong.
   public static func password(_ password: String, user: String) -> Authenticator {
     Authenticator { needed in
       guard needed.refusal == nil, needed.nextStages.contains("m.login.password") else { return nil }
@@ -27,8 +28,8 @@ public struct Authenticator: Sendable {
 }
 
 extension MatrixClient {
-  /// Asks, and goes through the stages that the server wants.
-  /// - Parameter authenticator: nil ends with `authenticationNeeded` where it wants any.
+  /// Sends the query, and completes the stages that the server requires.
+  /// - Parameter authenticator: if nil, the query ends with `authenticationNeeded` when the server requires a stage.
   public func perform<Answer>(
     _ query: Query<Answer>, by authenticator: Authenticator?
   ) async throws(ClientError) -> Answer {

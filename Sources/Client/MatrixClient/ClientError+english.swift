@@ -15,40 +15,40 @@ import MatrixModel
 #endif
 
 extension ClientError {
-  /// What happened and what to do about it, in one or two sentences. Says nothing secret.
+  /// Describes the error and what the user can do about it, in one or two sentences. Contains no secrets.
   public var english: String {
     switch self {
     case .network: "The server does not answer. Check the connection and try again."
     case .refused(let status, let code, let message, let wait): ClientError.refused(status, code, message, wait)
-    case .authenticationNeeded: "The server wants to be surer of who asks: say it again with an Authenticator."
-    case .tooLarge(let limit): "The file is larger than the \(limit) bytes that it may have."
+    case .authenticationNeeded: "The server requires authentication for this request. Repeat it with an Authenticator."
+    case .tooLarge(let limit): "The file is larger than the limit of \(limit) bytes."
     case .noHomeserver(let error): error.english
-    case .untrustedServer: "The server's certificate is not trusted; nothing was sent."
-    case .cancelled: "Whoever asked has stopped waiting, or the client has been stopped."
-    case .badAnswer: "The server's answer makes no sense; perhaps it is no Matrix homeserver."
-    case .invalidUserID: "This is no user ID: it is written @name:server."
-    case .invalidRoomAddress: "This is no room: it is written !id or #alias:server."
-    case .ownUserID: "One cannot chat with oneself."
-    case .unknownRoom: "One is not in this room, or it is not known yet."
-    case .notSignedIn: "Nobody is signed in, or the session has ended: log in (again)."
-    case .alreadySignedIn(let user): "\(user) is signed in: log out first, or use another store."
-    case .unsupportedFlow: "The server wants a way of signing in that this client does not have."
-    case .registrationTokenNeeded: "The server registers only people with a token: ask for one and register again."
-    case .outboxIsFull: "Too many messages wait to be sent: wait until some are gone."
-    case .storeUnavailable(let reason): "What is kept on this device cannot be read: \(reason)."
-    case .attachmentIsGone: "The file is not there, or cannot be read."
+    case .untrustedServer: "The server's certificate is not trusted. Nothing was sent."
+    case .cancelled: "The request was cancelled, or the client was stopped."
+    case .badAnswer: "The server's response is not valid. Check whether it is a Matrix homeserver."
+    case .invalidUserID: "This is not a valid user ID. A user ID has the form @name:server."
+    case .invalidRoomAddress: "This is not a valid room address. It has the form !id or #alias:server."
+    case .ownUserID: "A user cannot have a direct chat with themselves."
+    case .unknownRoom: "The user is not in this room, or the client does not know it yet."
+    case .notSignedIn: "The client is not signed in, or the session has ended. Log in again."
+    case .alreadySignedIn(let user): "\(user) is signed in. Log out first, or use another store."
+    case .unsupportedFlow: "The server requires a login method that this client does not support."
+    case .registrationTokenNeeded: "The server requires a registration token. Ask its operator for one."
+    case .outboxIsFull: "Too many messages wait to be sent. Wait until some are sent."
+    case .storeUnavailable(let reason): "The data on this device cannot be read: \(reason)."
+    case .attachmentIsGone: "The file does not exist, or cannot be read."
     default: sendingEnglish
     }
   }
 
   private var sendingEnglish: String {
     switch self {
-    case .targetFailed: "It waits for a message that could not be sent: try that one again, or cancel it."
-    case .unknownEvent: "The message is not known here."
-    case .notAllowed: "One may not do that in this room."
+    case .targetFailed: "It waits for a message that could not be sent. Retry or cancel that message."
+    case .unknownEvent: "The client does not know this message."
+    case .notAllowed: "The user is not allowed to do that in this room."
     case .encryptedRoom: "The room is encrypted, and this client cannot encrypt yet: nothing was sent."
-    case .invalidContent: "There is nothing to send, or its content is not what its kind asks for."
-    default: "It did not happen."
+    case .invalidContent: "The message is empty, or its content is not valid for its type."
+    default: "The request failed."
     }
   }
 
@@ -61,13 +61,14 @@ extension ClientError {
 }
 
 extension DiscoveryError {
-  /// What happened and what to do about it.
+  /// Describes the error and what the user can do about it.
   public var english: String {
     switch self {
-    case .invalidAddress: "This is no homeserver: it is written https://host, or as a server name or a user ID."
-    case .ignore: "No homeserver is announced under this name, and none is there: use its URL."
-    case .failPrompt(let problem): "No homeserver was found under this name (\(problem.english)): check it, or use its URL."
-    case .failError(let problem): "What is announced under this name is no homeserver (\(problem.english)): ask who runs it."
+    case .invalidAddress: "This is not a valid homeserver address. Use https://host, a server name or a user ID."
+    case .ignore: "Discovery found no homeserver for this name. Use its URL."
+    case .failPrompt(let problem):
+      "Discovery found no homeserver for this name (\(problem.english)). Check the name, or use the URL."
+    case .failError(let problem): "The homeserver that this name announces is not valid (\(problem.english)). Ask its operator."
     }
   }
 }
@@ -77,11 +78,11 @@ extension DiscoveryError.Problem {
     switch self {
     case .noAnswer: "no answer"
     case .status(let status): "HTTP status \(status)"
-    case .notJSON: "the answer is no JSON"
-    case .noHomeserver: "the answer names none"
-    case .noIdentityServer: "the answer names no identity server"
-    case .invalidHomeserver: "what it names is none"
-    case .invalidIdentityServer: "what it names as the identity server is none"
+    case .notJSON: "the response is not valid JSON"
+    case .noHomeserver: "the response names no homeserver"
+    case .noIdentityServer: "the response names no identity server"
+    case .invalidHomeserver: "the response names a URL that is not a homeserver"
+    case .invalidIdentityServer: "the response names a URL that is not an identity server"
     }
   }
 }

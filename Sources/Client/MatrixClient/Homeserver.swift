@@ -11,7 +11,7 @@ public actor Homeserver {
   private var found: DiscoveredHomeserver?
   private var client: MatrixClient?
 
-  /// Asks nobody yet.
+  /// Creates a homeserver. Sends no request yet.
   /// - Parameter address: a URL, a server name or a user ID.
   public init(_ address: String, transport: any Transport = standardTransport()) {
     self.address = address
@@ -22,8 +22,8 @@ public actor Homeserver {
     if let client { Task { await client.stop() } }
   }
 
-  /// Where it is and what it speaks. Asked once.
-  /// - Throws: `noHomeserver`, also for a URL where no homeserver answers.
+  /// Finds the server's URL and its versions. Sends the requests only once.
+  /// - Throws: `noHomeserver` if no homeserver answers at the address.
   public func discover() async throws(ClientError) -> DiscoveredHomeserver {
     if let found { return found }
     do throws(DiscoveryError) {
@@ -33,7 +33,7 @@ public actor Homeserver {
     } catch { throw .noHomeserver(error) }
   }
 
-  /// Asks what needs no account.
+  /// Sends a query that needs no account.
   public func perform<Answer>(_ query: Query<Answer>) async throws(ClientError) -> Answer {
     if let client { return try await client.perform(query) }
     let url: String
@@ -48,7 +48,7 @@ public actor Homeserver {
 
   // MARK: Discovery
 
-  /// A URL as it is; for a name, what discovery finds.
+  /// Returns a URL unchanged, and for a name the URL that discovery finds.
   static func url(of address: String, transport: any Transport) async throws(ClientError) -> String {
     if let url = ServerURL(address) { return url.string }
     do throws(DiscoveryError) { return try await discover(address, transport: transport).url.string } catch {
@@ -80,13 +80,13 @@ extension Exchange {
   }
 }
 
-/// What a server tells anybody.
+/// Queries that need no account.
 extension Homeserver {
   public func versions() async throws(ClientError) -> ServerVersions { try await perform(.versions()) }
 
   public func loginFlows() async throws(ClientError) -> LoginFlows { try await perform(.loginFlows()) }
 
-  /// A page of the published rooms. Some servers tell them only to those who are signed in.
+  /// Returns a page of the public rooms. Some servers require an account for it.
   public func publicRooms(
     on server: ServerName? = nil, limit: Int? = nil, since: ByteString? = nil
   ) async throws(ClientError) -> RoomPage {
@@ -103,13 +103,13 @@ extension Homeserver {
 
   public func profile(of user: UserID) async throws(ClientError) -> Profile { try await perform(.profile(of: user)) }
 
-  /// Whether nobody has the user name yet; throws what the server has against it.
+  /// Returns whether a user name is available. Throws the server's reason if the name is not allowed.
   public func isUsernameAvailable(_ name: String) async throws(ClientError) -> Bool {
     try await perform(.isUsernameAvailable(ByteString(name)))
   }
 
-  /// The page to sign in on, to be opened in a browser. Spec: "Single sign-on".
-  /// - Parameter redirect: where the browser goes in the end, with a token for `Login.token` (`SingleSignOn.loginToken(in:)`).
+  /// Returns the URL of the page on which the user signs in. Open it in a browser. Spec: "Single sign-on".
+  /// - Parameter redirect: the URL to which the browser returns, with a token for `Login.token` (`SingleSignOn.loginToken(in:)`).
   public func singleSignOnURL(redirect: String, provider: ByteString? = nil) async throws(ClientError) -> String {
     SingleSignOn.url(try await discover().url, redirect: ByteString(redirect), provider: provider)
   }

@@ -3,13 +3,13 @@ import JSON
 public import MatrixModel
 import Synchronization
 
-/// For programs that do one thing and end.
+/// Functions for programs that do one task and end.
 extension MatrixClient {
-  /// Whether the client talks with its server.
+  /// The state of the connection to the server.
   public var connectionState: ConnectionState { core.connection }
 
   /// Waits until a sync of this run has succeeded.
-  /// - Throws: `network` where one fails first, `notSignedIn` where there is no session, or none any more, `cancelled`.
+  /// - Throws: `network` if a sync fails first, `notSignedIn` if there is no session or it has ended, `cancelled`.
   public func waitForSync() async throws(ClientError) {
     await wait { client in
       switch client.connection {
@@ -22,14 +22,14 @@ extension MatrixClient {
     guard case .running = core.connection else { throw .network }
   }
 
-  /// How often a download is asked for where the server wants one to wait, does not know the token or does not answer.
+  /// The number of attempts of a download, if the server asks the client to wait, does not know the token, or does not answer.
   private static let downloadTries = 5
   private static let waitLimitMilliseconds: Int64 = 30_000
-  /// What one file may take.
+  /// The time limit for one file.
   private static let downloadMilliseconds: Int64 = 3_600_000
 
-  /// Writes an uploaded file to a path, as it comes in. There is a file only once it is whole.
-  /// - Parameter progress: called on a thread of the transport's, in order.
+  /// Downloads an uploaded file to a path. The file exists only when it is complete.
+  /// - Parameter progress: is called on a thread of the transport, in order.
   public func download(
     _ uri: MediaURI, to path: String, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws(ClientError) {
@@ -37,7 +37,7 @@ extension MatrixClient {
     _ = try await fetch(uri, nil, to: .file(path: path), bytesLimit: .max, progress)
   }
 
-  /// What the answer holds; nothing where it went into a file.
+  /// Returns the body of the response; empty if it went into a file.
   func fetch(
     _ uri: MediaURI, _ size: ThumbnailSize?, to destination: Exchange.Destination, bytesLimit: Int64,
     _ progress: (@Sendable (TransferProgress) -> Void)?
@@ -80,7 +80,7 @@ extension MatrixClient {
   }
 }
 
-/// Knows whether a download had more to bring than it may.
+/// Remembers whether a download exceeded its limit.
 private final class LimitedProgress: Sendable {
   private let bytesLimit: Int64
   private let progress: (@Sendable (TransferProgress) -> Void)?

@@ -2,12 +2,12 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Signing in and out.
+/// Functions to sign in and out.
 extension MatrixClient {
-  /// Logs in with a password and waits for the first sync. A store that holds a session of that user goes on with it instead, also where
-  /// the server cannot be reached.
-  /// - Parameter address: a URL, or what discovery finds one by: a server name or a user ID.
-  /// - Throws: `alreadySignedIn` where the store holds a session of somebody else or of another server.
+  /// Logs in with a password and waits for the first sync. If the store has a session of that user, the client continues it instead, even if
+  /// it cannot reach the server.
+  /// - Parameter address: a URL, or a server name or user ID for discovery.
+  /// - Throws: `alreadySignedIn` if the store has a session of another user or server.
   public static func logIn(
     to address: String, user: String, password: String, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
@@ -16,11 +16,11 @@ extension MatrixClient {
     return try await logIn(to: address, with: login, store: store, transport: transport, syncMode: syncMode)
   }
 
-  /// Logs in and waits for the first sync. A store that holds a session goes on with that instead, also where the server cannot be reached.
+  /// Logs in and waits for the first sync. If the store has a session, the client continues it instead, even if it cannot reach the server.
   /// - Parameters:
-  ///   - address: a URL, or what discovery finds one by: a server name or a user ID.
-  ///   - deviceID: of the device to go on with; nil for a new one.
-  /// - Throws: `alreadySignedIn` where the store holds a session of somebody else or of another server.
+  ///   - address: a URL, or a server name or user ID for discovery.
+  ///   - deviceID: the ID of an existing device of the user; nil for a new device.
+  /// - Throws: `alreadySignedIn` if the store has a session of another user or server.
   public static func logIn(
     to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
@@ -47,7 +47,7 @@ extension MatrixClient {
     } catch { throw .storeUnavailable(reason: ByteString(error.description)) }
   }
 
-  /// With the session that is stored, where that is none or the server has ended it by that login.
+  /// Continues the stored session. Logs in if there is no session, or if the server has ended it.
   private func goOn(or login: Login, _ deviceID: DeviceID?, at address: String) async throws(ClientError) {
     if core.sessionState == .signedIn, let session = core.session {
       let url = ServerURL(address)
@@ -64,11 +64,11 @@ extension MatrixClient {
     guard core.sessionState == .signedIn else { throw .notSignedIn }
   }
 
-  /// Makes an account and signs in to it. Stages that the server asks for are gone through by `authenticator`, but for those that need
-  /// nobody.
+  /// Creates an account and signs in to it. `authenticator` completes the stages that the server requires, except those that need no
+  /// input.
   /// - Parameters:
-  ///   - address: a URL, or what discovery finds one by.
-  ///   - token: a registration token, where the server wants one.
+  ///   - address: a URL, or a server name or user ID for discovery.
+  ///   - token: a registration token, if the server requires one.
   public static func register(
     at address: String, username: String, password: String, token: String? = nil,
     authenticator: Authenticator? = nil, store: any Store = MemoryStore(),
@@ -96,8 +96,8 @@ extension MatrixClient {
     throw .unsupportedFlow
   }
 
-  /// Goes on with a login made elsewhere, and stores it. Does not wait for the server.
-  /// - Parameter homeserver: its URL; nil for `session.homeserver`.
+  /// Continues a login from elsewhere, and stores it. Does not wait for the server.
+  /// - Parameter homeserver: the URL of the homeserver; nil for `session.homeserver`.
   public static func restore(
     _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
@@ -107,17 +107,17 @@ extension MatrixClient {
     return client
   }
 
-  /// The login, with its tokens: for keeping it elsewhere.
+  /// The login with its tokens, so that the app can keep it elsewhere; nil if the client is signed out.
   public var session: Session? { core.session }
 
-  /// Logs in with a password and waits for the first sync: for a client that was made without a session.
+  /// Logs in with a password and waits for the first sync. For a client that was created without a session.
   public func logIn(user: String, password: String) async throws(ClientError) {
     try await findHomeserver()
     try await perform(.session(.logIn(.password(ByteString(password), user: .user(ByteString(user))))))
     try await firstSync()
   }
 
-  /// After a soft logout: the same device again, with everything that is here.
+  /// Logs in again after a soft logout. The device and the stored data stay the same.
   public func logInAgain(_ login: Login) async throws(ClientError) {
     try await perform(.session(.logIn(login)))
     try await firstSync()
@@ -128,7 +128,7 @@ extension MatrixClient {
     try await logInAgain(.password(ByteString(password), user: .user(user.text)))
   }
 
-  /// Ends the session on the server and empties the store, whatever the server says.
+  /// Ends the session on the server and empties the store, even if the server refuses.
   public func logOut() async throws(ClientError) { try await perform(.session(.logOut)) }
 
   /// Ends the sessions of all devices of the account.
@@ -145,7 +145,7 @@ extension MatrixClient {
 }
 
 extension Login {
-  /// Whether whoever it names, if it names anybody by their user name, is the one of the session.
+  /// Returns whether the user name in the login, if there is one, belongs to the user of the session.
   fileprivate func isOf(_ session: Session) -> Bool {
     guard case .password(_, .user(let name)) = self else { return true }
     if let user = UserID(name) { return user == session.userID }

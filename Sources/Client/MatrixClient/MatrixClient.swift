@@ -17,11 +17,11 @@
 ///     try await room.send("Hello")
 ///     for await message in await room.messages() { print(message.sender, message.text ?? "") }
 ///
-/// All work happens in `ClientCore.Client`; this actor carries out its effects: requests by a `Transport`, records by a `Store`,
-/// timers as tasks. `stop` ends them; nothing else does.
+/// `ClientCore.Client` makes all decisions. This actor carries out its effects: requests by a `Transport`, records by a `Store`,
+/// timers as tasks. Only `stop` ends them.
 public actor MatrixClient {
   private(set) var core: Client
-  /// Where the homeserver is, or what it is found by.
+  /// The URL of the homeserver, or the name that discovery uses.
   private let address: String?
   let transport: any Transport
   let store: any Store
@@ -39,12 +39,12 @@ public actor MatrixClient {
   // Room list
   var lastRoomList: RoomListID = 0
   // Media
-  /// Where downloads stay; memory alone until `useMediaCache`.
+  /// The cache of downloads. It is in memory only until `useMediaCache`.
   public internal(set) var mediaCache = MediaCache()
   // Models
   var mails: [Int: ModelMail] = [:]
   var lastMail = 0
-  /// How many models show a timeline, and whether it was open before them.
+  /// The number of models that show a timeline, and whether it was open before.
   var watchedTimelines: [TimelineKey: (count: Int, wasOpen: Bool)] = [:]
   var sendings = SendingLog()
   var knownExtensions: ServerExtensions?
@@ -55,12 +55,12 @@ public actor MatrixClient {
     case checkInbox
   }
 
-  /// Opens the store and goes on with the session it holds, if any.
+  /// Opens the store and continues its session if there is one.
   /// - Parameters:
-  ///   - homeserver: its URL, `https://host[:port][/path]`, or what discovery finds it by once it is needed: a server name or a user ID. nil for
-  ///     the one that the stored session was made on. A URL is taken for the one to go on with, wherever the session was made.
-  ///   - syncMode: how it asks for what is new. It may differ from what the store was synced by.
-  /// - Throws: what keeps the store from being read, which nothing is written over then; `inUse` where another client has it.
+  ///   - homeserver: the URL, `https://host[:port][/path]`, or a server name or user ID for discovery. nil for the homeserver of the stored
+  ///     session. A URL takes precedence over that of the stored session.
+  ///   - syncMode: the kind of sync. It can differ from the mode that filled the store.
+  /// - Throws: the error of a store that cannot be read; the client then does not overwrite it. `inUse` if another client has the store.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
     deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
@@ -99,7 +99,7 @@ public actor MatrixClient {
     }
   }
 
-  /// At the start that is the end: a client that begins anew would write over what is there.
+  /// An error at the start ends the client: a new start would overwrite the stored data.
   private func cannotLoad(_ id: LoadID, _ error: StoreError) {
     guard core.sessionState == .loading else { return handle(.loaded(id, [])) }
     startError = error
@@ -112,33 +112,33 @@ public actor MatrixClient {
   public var userID: UserID? { core.session?.userID }
   /// Invited and joined rooms in the order of `ClientCore.Client.roomIDs`.
   public var rooms: [Room] { core.roomIDs.compactMap { core.room($0) } }
-  /// What is known of a room now; nil where it is not known.
+  /// Returns the current state of a room; nil if the client does not know it.
   public func state(of room: RoomID) -> Room? { core.room(room) }
-  /// A handle; whether there is such a room shows when it is used.
+  /// Returns a handle for a room. Its functions throw if the room does not exist.
   public nonisolated func room(_ id: RoomID) -> MatrixRoom { MatrixRoom(client: self, id: id) }
-  /// The first room of that name.
+  /// Returns the first room with that name; nil if there is none.
   public func room(named name: String) -> MatrixRoom? {
     rooms.first { $0.name.english == ByteString(name) }.map { room($0.id) }
   }
 
-  /// Replies in threads stand in live timelines that are opened from now on, too.
+  /// Shows replies in threads also in live timelines that are opened from now on.
   public func showThreadsInline() { core.showsThreadsInline = true }
 
-  /// Has the core tell of what arrives in rooms, open or not (`Change.arrived`).
+  /// Makes the core report all arriving events, whether the room is open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }
 
-  /// Whether syncs bring who is there (`presences(of:)`). Off at the start; `SyncMode.automatic` goes by it.
+  /// Sets whether syncs include presence (`presences(of:)`). Off at the start. `SyncMode.automatic` depends on it.
   public func observePresence(_ isWanted: Bool) { handle(.presenceWanted(isWanted)) }
 
   // MARK: Doing
 
-  /// Carries out a command and waits for its end. Where the task is cancelled the command ends with `cancelled`.
+  /// Carries out a command and waits for its end. If the task is cancelled, the command ends with `cancelled`.
   @discardableResult
   public func perform(_ command: Command) async throws(ClientError) -> RoomID? {
     if case .room(let room) = try await result(of: command) { room } else { nil }
   }
 
-  /// Like `perform`, with all that a command can end in but `failed`, which is thrown.
+  /// Like `perform`, but returns every outcome of the command except `failed`, which it throws.
   func result(of command: Command) async throws(ClientError) -> CommandResult {
     let id = try nextID()
     let result = await withTaskCancellationHandler {
@@ -167,8 +167,8 @@ public actor MatrixClient {
     try await perform(.sending(.toggleReaction(timeline.room, .item(item.id), key: last)))
   }
 
-  /// Asks the server and waits for the answer. Where the task is cancelled the request ends, and so does the query, with `cancelled`.
-  /// - Parameter progress: of the file that is sent with it, in order.
+  /// Sends a query and waits for the response. If the task is cancelled, request and query end with `cancelled`.
+  /// - Parameter progress: receives the progress of the file that is sent, in order.
   public func perform<Answer>(
     _ query: Query<Answer>, progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
   ) async throws(ClientError) -> Answer {
@@ -193,21 +193,21 @@ public actor MatrixClient {
     return lastCommand
   }
 
-  /// Puts a text into the outbox; it goes out in order, also after a restart where the store is a file.
+  /// Puts a text into the outbox. The client sends texts in order. If the store is a file, it does so even after a restart.
   @discardableResult
   public func send(_ text: String, to room: RoomID) async throws(ClientError) -> Sending {
     try await send(.text(ByteString(text)), to: room)
   }
 
-  /// Looks for messages that other processes have handed over (`StoreGuest`), as it does after each sync by itself.
+  /// Looks for messages from other processes (`StoreGuest`). The client also does so after each sync.
   public func checkInbox() { jobs.yield(.checkInbox) }
 
   // MARK: Listening
 
-  /// Every change from now on. Ends with `stop`, or when nobody holds it any more.
+  /// Returns a stream of every change from now on. It ends with `stop`, or when nothing holds it any more.
   public func changes() -> AsyncStream<Change> { observe { change, _ in change } }
 
-  /// What `take` is told of until it is removed.
+  /// Passes each change to `take` until the observer is removed.
   func listen(_ listener: Listener) -> Int {
     lastListener += 1
     if isStopped { listener.finish() } else { listeners[lastListener] = listener }
@@ -216,7 +216,7 @@ public actor MatrixClient {
 
   func removeListener(_ id: Int) { listeners.removeValue(forKey: id)?.finish() }
 
-  /// Ends every request, timer and stream, and closes the store once it has what it was told to write. The session stays in it.
+  /// Ends every request, timer and stream, and closes the store after all writes. The session stays in the store.
   public func stop() async {
     for task in requests.values { task.cancel() }
     for task in timers.values { task.cancel() }
@@ -275,10 +275,10 @@ public actor MatrixClient {
     }
   }
 
-  /// Where the homeserver is; empty where nobody knows yet.
+  /// The URL of the homeserver; empty until discovery has found it.
   var baseURL: String { (core.homeserver ?? core.session?.homeserver)?.string ?? "" }
 
-  /// By the name that is all one knows of it, before the first login.
+  /// Finds the homeserver by its name, before the first login.
   func findHomeserver() async throws(ClientError) {
     guard core.homeserver == nil, core.session?.homeserver == nil, !isStopped else { return }
     try await useHomeserver(at: address ?? "")
@@ -295,7 +295,7 @@ public actor MatrixClient {
     }
   }
 
-  /// How far it is comes in order and before its end; of what nobody has looked at yet only the newest.
+  /// Reports progress in order and before the end of the request. Skips progress that a newer one has overtaken.
   private func startUpload(_ id: RequestID, _ exchange: Exchange) {
     let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
     var exchange = exchange

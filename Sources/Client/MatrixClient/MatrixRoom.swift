@@ -2,13 +2,13 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// A room of a client: a handle, good as long as the client is, for rooms one is in and for others.
+/// A handle for a room of a client. The user need not be a member. The handle is valid as long as the client.
 ///
 ///     guard let tea = await client.room(named: "Tea") else { return }
 ///     try await tea.send("Hello")
 ///
-/// What is known of a room is a value (`state`), as of the moment it is asked for; `states()` gives a new one whenever something is
-/// different. Verbs end when the server has done what they say, unless they say otherwise, and throw what it said where it did not.
+/// `state` is the current state of the room, as a value. `states()` gives a new value at each change. Unless their documentation says
+/// otherwise, functions return when the server has carried them out, and throw the server's error if it refuses.
 public struct MatrixRoom: Sendable, Hashable {
   public let client: MatrixClient
   public let id: RoomID
@@ -19,10 +19,10 @@ public struct MatrixRoom: Sendable, Hashable {
 
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-  /// What is known of it now; nil where it is not known.
+  /// The current state of the room; nil if the client does not know it.
   public var state: Room? { get async { await client.state(of: id) } }
 
-  /// The room as it is now and whenever one of these aspects is different.
+  /// Returns a stream with the current state of the room, and a new one whenever one of these aspects changes.
   public func states(of aspects: RoomAspects = .all) async -> AsyncStream<Room> {
     await client.states(of: id, aspects)
   }

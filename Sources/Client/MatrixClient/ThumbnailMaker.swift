@@ -1,19 +1,19 @@
 public import ClientCore
 public import JSON
 
-/// Makes small pictures of files that are sent. Decoding pictures and videos is for the platform's libraries; `Blurhash.encode` does the rest.
+/// Makes thumbnails of files that are sent. It needs the platform's libraries to decode pictures and videos. `Blurhash.encode` makes the blurhash.
 public protocol ThumbnailMaker: Sendable {
-  /// What is known of the file, and a small picture of it; nil where it has none.
+  /// Returns the thumbnail and the measures of the file; nil if it can have no thumbnail.
   func thumbnail(of media: OutgoingMedia) async -> Thumbnail?
 }
 
-/// A small picture of a file.
+/// A thumbnail of a file.
 public struct Thumbnail: Sendable {
-  /// Names the blob; size and measures as well.
+  /// The blob of the thumbnail, with its size and measures.
   public var picture: Attachment?
-  /// See `Blurhash`.
+  /// The blurhash of the file, see `Blurhash`.
   public var blurHash: ByteString?
-  /// Measures of the file itself, in pixels.
+  /// The measures of the file itself, in pixels.
   public var width: Int64?
   public var height: Int64?
 
@@ -25,14 +25,14 @@ public struct Thumbnail: Sendable {
   }
 }
 
-/// Files go out without thumbnails.
+/// Makes no thumbnails: files are sent without them.
 public struct NoThumbnails: ThumbnailMaker {
   public init() {}
   public func thumbnail(of media: OutgoingMedia) async -> Thumbnail? { nil }
 }
 
 extension OutgoingMedia {
-  /// With what the maker finds out, where it is not known yet.
+  /// Returns the file with the thumbnail and measures from the maker, unless it already has them.
   public func withThumbnail(by maker: some ThumbnailMaker) async -> OutgoingMedia {
     guard let made = await maker.thumbnail(of: self) else { return self }
     var media = self

@@ -1,26 +1,26 @@
 public import CallCore
 public import JSON
 
-/// Codecs and peer connections: frames and descriptions in, frames and descriptions out. It decides nothing about a call. `GStreamerEngine`
-/// is the one on Linux; on Apple's systems it would be WebRTC's framework.
+/// An engine with codecs and peer connections. It takes and returns frames and session descriptions, and makes no decisions about a call.
+/// `GStreamerEngine` is the engine on Linux. On Apple's systems, an engine can use the WebRTC framework.
 ///
 /// One engine serves one call.
 public protocol MediaEngine: AnyObject, Sendable {
-  /// Called once, before all else.
+  /// Starts the engine. It is called once, before all other functions.
   func open(_ host: MediaHost)
-  /// Carries out what concerns peer connections, in order; sources are not its business. What it tells goes to the host.
+  /// Carries out the effects on peer connections, in order. Ignores those on sources. Reports to the host.
   func perform(_ effect: MediaEffect)
-  /// A frame for all sections that send this source's track. Well-formed; times are of `CLOCK_MONOTONIC`. Returns at once.
+  /// Takes a well-formed frame for all sections that send the track of a source. Its time is of `CLOCK_MONOTONIC`. Returns at once.
   func send(_ frame: VideoFrame, from source: SourceID)
   func send(_ frame: AudioFrame, from source: SourceID)
-  /// Closes all peer connections; returns when they are. Nothing is told after it.
+  /// Closes all peer connections, and returns when they are closed. The engine reports nothing afterwards.
   func close() async
 }
 
-/// Whom an engine tells; from any thread.
+/// The receiver of an engine's reports. The engine can call it from any thread.
 public struct MediaHost: Sendable {
   public let report: @Sendable (MediaInput) -> Void
-  /// What takes the frames of a stream; nil where nobody does, and they need not be made.
+  /// Returns the sink for the frames of a stream; nil if there is none, so that the engine need not decode them.
   public let videoSink: @Sendable (_ stream: ByteString) -> (any VideoSink)?
   public let audioSink: @Sendable (_ stream: ByteString) -> (any AudioSink)?
 

@@ -1,15 +1,16 @@
-/// What takes the pictures of a stream: a view, a file, a filter of your own.
+/// A receiver of the video of a stream, such as a view, a file or a filter.
 public protocol VideoSink: Sendable {
-  /// On a thread of the media engine's, one frame after the other. While it works, the next ones wait; those that wait too long are dropped.
+  /// Takes a frame, on a thread of the media engine, one after the other. During the call, the next frames wait. Frames that wait too long are
+  /// dropped.
   func take(_ frame: VideoFrame)
 }
 
-/// What takes the sound of a stream, as `VideoSink`.
+/// A receiver of the audio of a stream, like `VideoSink`.
 public protocol AudioSink: Sendable {
   func take(_ frame: AudioFrame)
 }
 
-/// Takes everything and keeps nothing: for a stream that is to arrive only.
+/// Discards all frames: for a stream that must only arrive.
 public struct Discard: VideoSink, AudioSink {
   public init() {}
   public func take(_ frame: VideoFrame) {}

@@ -1,21 +1,21 @@
-/// Where pictures come from: a camera, a file, or a capturer of your own.
+/// A source of video, such as a camera, a file or your own capturer.
 ///
-/// It is started once and stopped once, and may be started again after that.
+/// Each `start` is followed by one `stop`. After that, the source can be started again.
 public protocol VideoSource: Sendable {
-  /// Pixels of what it gives, as others are told; 0 where that is not known beforehand.
+  /// The size of the frames in pixels, as other participants see it; 0 if it is not known in advance.
   var width: Int { get }
   var height: Int { get }
-  /// What others are told that it is; `custom` unless said otherwise.
+  /// The kind of video, as other participants see it. The default is `custom`.
   var videoType: VideoType { get }
 
-  /// Gives frames to the output from now on, on any thread, one after the other.
-  /// - Throws: `media` where it cannot be opened.
+  /// Starts sending frames to the output, on any thread, one after the other.
+  /// - Throws: `media` if the source cannot be opened.
   func start(_ output: MediaOutput<VideoFrame>) throws(CallError)
-  /// Gives no more.
+  /// Stops sending frames.
   func stop()
 }
 
-/// Where sound comes from, as `VideoSource`.
+/// A source of audio, like `VideoSource`.
 public protocol AudioSource: Sendable {
   func start(_ output: MediaOutput<AudioFrame>) throws(CallError)
   func stop()
@@ -27,23 +27,23 @@ extension VideoSource {
   public var videoType: VideoType { .custom }
 }
 
-/// `video_type` of decision 14.
+/// The kind of a video: `video_type` of decision 14.
 public enum VideoType: Sendable { case camera, screen, custom }
 
-/// What a source gives its frames to.
+/// The receiver of a source's frames.
 public struct MediaOutput<Frame: Sendable>: Sendable {
   private let take: @Sendable (Frame) -> Void
   private let end: @Sendable () -> Void
 
-  /// For sources that are tested, or read by something else than a call.
+  /// Creates an output, for tests of a source, or for a receiver other than a call.
   public init(take: @escaping @Sendable (Frame) -> Void, end: @escaping @Sendable () -> Void = {}) {
     self.take = take
     self.end = end
   }
 
-  /// Copied, encoded and sent elsewhere: this returns at once. What comes faster than it can be sent is dropped.
+  /// Sends a frame. Returns at once: another thread copies, encodes and sends it. Frames that come too fast are dropped.
   public func send(_ frame: Frame) { take(frame) }
 
-  /// There will be no more: the publication ends.
+  /// Ends the publication: the source has no more frames.
   public func finish() { end() }
 }

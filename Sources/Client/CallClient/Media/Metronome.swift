@@ -7,12 +7,12 @@
 #endif
 import Synchronization
 
-/// Calls something at even intervals on a thread of its own: the heart of sources that make their frames.
+/// Calls a function at regular intervals on its own thread, for sources that generate their frames.
 ///
 ///     let metronome = Metronome()
 ///     metronome.start(every: .milliseconds(40)) { number, microseconds in output.send(frame(number, microseconds)) }
 ///
-/// A beat that comes late does not move the next ones; those that are late by more than ten are left out.
+/// A late beat does not delay the next ones. Beats that are more than ten intervals late are skipped.
 public final class Metronome: Sendable {
   private let run = Mutex(0)
 
@@ -20,10 +20,10 @@ public final class Metronome: Sendable {
 
   deinit { stop() }
 
-  /// Ends what was started before.
+  /// Starts the beats, and ends those of an earlier start.
   /// - Parameters:
-  ///   - interval: more than nothing.
-  ///   - beat: gets its number from 0 and the time when it was due, in microseconds of `CLOCK_MONOTONIC`.
+  ///   - interval: the interval, more than zero.
+  ///   - beat: receives the number of the beat, from 0, and the time at which it was due, in microseconds of `CLOCK_MONOTONIC`.
   public func start(every interval: Duration, _ beat: @escaping @Sendable (_ number: Int64, _ microseconds: Int64) -> Void) {
     let number = run.withLock { run in
       run += 1
@@ -43,7 +43,7 @@ public final class Metronome: Sendable {
     }
   }
 
-  /// At most one beat comes after it, which was under way.
+  /// Stops the beats. At most one beat that is under way still completes.
   public func stop() { run.withLock { $0 += 1 } }
 }
 

@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// The machine's clock that does not go back.
+/// The machine's monotonic clock.
 public enum MonotonicTime {
-  /// Microseconds of `CLOCK_MONOTONIC`.
+  /// The current time in microseconds of `CLOCK_MONOTONIC`.
   public static var microseconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

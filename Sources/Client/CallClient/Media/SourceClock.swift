@@ -1,12 +1,12 @@
-/// From the clock of a source to the machine's: the first frame is taken now, and the distances between frames stay what they are.
+/// Converts the times of a source to the machine's clock. The first frame is due now, and the intervals between frames stay the same.
 struct SourceClock: Sendable {
-  /// A source that is further off than this has another clock by now.
+  /// The largest difference. If it is exceeded, the source has changed its clock.
   static let driftLimitMicroseconds: Int64 = 2_000_000
 
   private var offset: Int64?
 
-  /// When a frame is due, in microseconds of `CLOCK_MONOTONIC`.
-  /// - Parameter now: of that clock.
+  /// Returns when a frame is due, in microseconds of `CLOCK_MONOTONIC`.
+  /// - Parameter now: the current time of that clock.
   mutating func place(_ timestamp: Int64, now: Int64) -> Int64 {
     if let offset {
       let (due, overflows) = timestamp.addingReportingOverflow(offset)

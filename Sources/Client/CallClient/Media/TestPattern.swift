@@ -1,12 +1,14 @@
-/// Eight colour bars under a white bar that wanders: a picture one can recognize, and see move.
+/// A test video: eight colour bars under a white bar that moves.
 public final class TestPattern: VideoSource {
   public let width: Int
   public let height: Int
   private let framesPerSecond: Int
   private let metronome = Metronome()
 
+  /// Creates a pattern.
   /// - Parameters:
-  ///   - width: pixels, 1 to `VideoFrame.sideLimit`; so is the height.
+  ///   - width: pixels, 1 to `VideoFrame.sideLimit`.
+  ///   - height: pixels, 1 to `VideoFrame.sideLimit`.
   ///   - framesPerSecond: 1 to 60.
   public init(width: Int = 640, height: Int = 480, framesPerSecond: Int = 30) {
     self.width = min(max(1, width), VideoFrame.sideLimit)
@@ -23,13 +25,13 @@ public final class TestPattern: VideoSource {
 
   public func stop() { metronome.stop() }
 
-  /// Luma, blue and red chroma of white, yellow, cyan, green, magenta, red, blue and black at three quarters. ITU-R BT.801.
+  /// The luma, blue and red chroma of white, yellow, cyan, green, magenta, red, blue and black at 75 %. ITU-R BT.801.
   static let bars: [(y: UInt8, u: UInt8, v: UInt8)] = [
     (180, 128, 128), (162, 44, 142), (131, 156, 44), (112, 72, 58), (84, 184, 198), (65, 100, 212), (35, 212, 114),
     (16, 128, 128)
   ]
 
-  /// The bars alone. nil beyond the limits of frames.
+  /// Returns a frame with only the bars; nil if the size is not within the limits of frames.
   static func still(width: Int, height: Int) -> VideoFrame? {
     guard var frame = VideoFrame(width: width, height: height, timestampMicroseconds: 0) else { return nil }
     let chromaWidth = frame.chromaWidth

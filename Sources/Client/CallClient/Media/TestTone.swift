@@ -6,15 +6,16 @@
   import Darwin
 #endif
 
-/// A sine of one pitch, in pieces of 20 ms.
+/// A sine tone in frames of 20 ms.
 public final class TestTone: AudioSource {
   private let hertz: Double
   private let level: Double
   private let metronome = Metronome()
 
+  /// Creates a tone.
   /// - Parameters:
-  ///   - hertz: 1 to 20,000.
-  ///   - level: of the highest sample, 0 to 1 of what there is.
+  ///   - hertz: the frequency, 1 to 20,000.
+  ///   - level: the peak level, 0 to 1 of full scale.
   public init(hertz: Double = 440, level: Double = 0.25) {
     self.hertz = min(max(1, hertz), 20_000)
     self.level = min(max(0, level), 1)

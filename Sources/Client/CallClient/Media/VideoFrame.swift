@@ -1,10 +1,10 @@
-/// One picture as I420: a plane of luma, and two of chroma with half its width and height, rounded up. Rows follow each other without gaps.
+/// A video frame in I420: a plane of luma, and two of chroma with half the width and height, rounded up. There are no gaps between rows.
 public struct VideoFrame: Sendable, Equatable {
-  /// Pixels; 1 to `sideLimit`.
+  /// Pixels, from 1 to `sideLimit`.
   public let width: Int
   public let height: Int
-  /// When it was taken: microseconds of a clock that does not go back, the same one for sound and picture of a publication. Those that
-  /// arrive have the machine's `CLOCK_MONOTONIC`, when each is due; it grows from frame to frame.
+  /// The time of capture, in microseconds of a monotonic clock that audio and video of a publication share. For a received frame, it is the
+  /// time at which to show it, of the machine's `CLOCK_MONOTONIC`. It increases from frame to frame.
   public var timestampMicroseconds: Int64
   /// Luma: `width * height` bytes.
   public var y: [UInt8]
@@ -17,7 +17,7 @@ public struct VideoFrame: Sendable, Equatable {
   public var chromaWidth: Int { (width + 1) / 2 }
   public var chromaHeight: Int { (height + 1) / 2 }
 
-  /// Black. nil for a size beyond the limits.
+  /// Creates a black frame; nil if the size is not within the limits.
   public init?(width: Int, height: Int, timestampMicroseconds: Int64) {
     guard (1...Self.sideLimit).contains(width), (1...Self.sideLimit).contains(height) else { return nil }
     let chroma = [UInt8](repeating: 128, count: (width + 1) / 2 * ((height + 1) / 2))
@@ -29,7 +29,7 @@ public struct VideoFrame: Sendable, Equatable {
     v = chroma
   }
 
-  /// nil where a plane has not its size.
+  /// Creates a frame; nil if a plane does not have its size.
   public init?(width: Int, height: Int, timestampMicroseconds: Int64, y: [UInt8], u: [UInt8], v: [UInt8]) {
     guard (1...Self.sideLimit).contains(width), (1...Self.sideLimit).contains(height) else { return nil }
     self.width = width
@@ -41,7 +41,7 @@ public struct VideoFrame: Sendable, Equatable {
     guard isWellFormed else { return nil }
   }
 
-  /// Whether each plane has its size still; others are not sent.
+  /// Whether each plane still has its size. Other frames are not sent.
   public var isWellFormed: Bool {
     y.count == width * height && u.count == chromaWidth * chromaHeight && v.count == u.count
   }

@@ -7,12 +7,12 @@
 #endif
 import Synchronization
 
-/// Writes the sound of a stream into a file: WAVE, 48 kHz, 16 bits, two channels. Pieces follow each other; where none came there is
-/// no silence.
+/// Writes the audio of a stream to a file: WAVE, 48 kHz, 16 bits, two channels. It writes frames one after the other, without silence for
+/// missing ones.
 ///
-/// The file says its own length after `close` only, or at the end of this object.
+/// The file has its length in the header only after `close`, or when nothing holds this object.
 public final class WAVFile: AudioSink {
-  /// Of sound in one file: what a WAVE header can say. More is left out.
+  /// The limit of audio in a file, in bytes, from the WAVE header. More audio is dropped.
   public static let bytesLimit = Int(UInt32.max) - headerBytes
   static let headerBytes = 44
 
@@ -22,8 +22,8 @@ public final class WAVFile: AudioSink {
   }
   private let output: Mutex<Output>
 
-  /// Replaces what is there.
-  /// - Throws: `media` where the file cannot be made.
+  /// Creates the file, or replaces an existing one.
+  /// - Throws: `media` if the file cannot be created.
   public init(path: String) throws(CallError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .media("\(path) cannot be written") }
@@ -50,7 +50,7 @@ public final class WAVFile: AudioSink {
     }
   }
 
-  /// What comes afterwards is left out.
+  /// Completes the file. Later frames are dropped.
   public func close() {
     output.withLock { output in
       guard output.descriptor >= 0 else { return }

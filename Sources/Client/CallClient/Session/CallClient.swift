@@ -1,7 +1,7 @@
 @_exported public import CallCore
 @_exported public import JSON
 
-/// A participant of a session of a Martlet server, without a page: it publishes what a source gives, and hands what others publish to sinks.
+/// A participant in a session of a Martlet server, without a web page. It publishes the frames of sources, and passes the frames of others to sinks.
 ///
 ///     let call = try CallClient(url: "https://example.org", session: session, token: token, engine: GStreamerEngine())
 ///     let events = await call.events()
@@ -11,17 +11,17 @@
 ///       if case .streamCreated(let stream) = event { try await call.subscribe(to: stream, video: window, audio: speaker) }
 ///     }
 ///
-/// Names, data and signals are what other people wrote. A call connects once; it is left where this object goes.
+/// Names, data and signals come from other users: do not trust them. A call connects only once. It ends when nothing holds this object.
 public final class CallClient: Sendable {
   let host: CallHost
 
-  /// Asks nobody yet.
+  /// Creates a call. Sends no request yet.
   /// - Parameters:
-  ///   - url: of the server (`https://…`), or of its socket (`wss://…`).
-  ///   - session: its ID.
-  ///   - token: of the application's server, for that session.
-  ///   - engine: one of its own for each call.
-  /// - Throws: `invalid` where the URL is none.
+  ///   - url: the URL of the server (`https://…`), or of its socket (`wss://…`).
+  ///   - session: the ID of the session.
+  ///   - token: a token for that session, from the application's server.
+  ///   - engine: the media engine. Each call needs a new one.
+  /// - Throws: `invalid` if the URL is not valid.
   public init(url: String, session: String, token: String, engine: any MediaEngine) throws(CallError) {
     guard let address = SocketAddress(url) else { throw .invalid("The url is no address of a server.") }
     host = CallHost(address: address, session: ByteString(session), token: CallToken(ByteString(token)), engine: engine)
@@ -31,32 +31,32 @@ public final class CallClient: Sendable {
 
   // MARK: The call
 
-  /// What happens from now on; listen before you connect. Ends with `closed`. Each listener has a stream of its own, which ends also
-  /// where it is `CallHost.eventsLimit` events behind.
+  /// Returns a stream of the events from now on. Call it before `connect`. It ends with `closed`. Each listener has its own stream, which also
+  /// ends if the listener is `CallHost.eventsLimit` events behind.
   public func events() async -> AsyncStream<CallEvent> { await host.events() }
 
-  /// Comes in.
-  /// - Throws: `unauthorized` for a bad token; `unreachable` where no server answers for five minutes; `left` where the task is cancelled.
+  /// Connects to the session.
+  /// - Throws: `unauthorized` for a bad token; `unreachable` if no server answers for five minutes; `left` if the task is cancelled.
   @discardableResult
   public func connect() async throws(CallError) -> CallConnection { try await host.connect() }
 
-  /// Ends the call here; what is under way is given up. Returns when cameras, sockets and peer connections are closed.
+  /// Leaves the call, and cancels operations under way. Returns when cameras, sockets and peer connections are closed.
   public func leave() async { await host.leave() }
 
   public var state: CallState { get async { await host.session.state } }
-  /// One's own; nil before `connect`.
+  /// The connection of this participant; nil before `connect`.
   public var connection: CallConnection? { get async { await host.session.connection } }
-  /// Those of others.
+  /// The connections of the other participants.
   public var connections: [CallConnection] { get async { await host.session.connections } }
-  /// Those of others.
+  /// The streams of the other participants.
   public var streams: [CallStream] { get async { await host.session.streams } }
 
   // MARK: Media
 
-  /// Sends what the sources give, at most four publications at a time. Returns when the server knows of it.
+  /// Publishes the frames of sources. A participant can have at most four publications at a time. Returns when the server has confirmed it.
   /// - Parameters:
-  ///   - name: others see it; at most 1,000 characters.
-  /// - Throws: `media` where a source cannot be opened; `forbidden` by the role; `invalid` without a source.
+  ///   - name: a name that others see, at most 1,000 characters.
+  /// - Throws: `media` if a source cannot be opened; `forbidden` if the role does not allow it; `invalid` without a source.
   @discardableResult
   public func publish(
     video: (any VideoSource)? = nil, audio: (any AudioSource)? = nil, name: String = ""
@@ -65,8 +65,8 @@ public final class CallClient: Sendable {
     return CallPublisher(source: source, host: host)
   }
 
-  /// Gets a stream. A kind without a sink is not sent here at all. Subscribing again replaces the sinks.
-  /// - Throws: `notFound` where the stream is gone; `notConnected`.
+  /// Subscribes to a stream. The server does not send a kind of media that has no sink. Another call replaces the sinks.
+  /// - Throws: `notFound` if the stream no longer exists; `notConnected`.
   @discardableResult
   public func subscribe(
     to stream: CallStream, video: (any VideoSink)? = nil, audio: (any AudioSink)? = nil, width: Int? = nil, height: Int? = nil
@@ -87,63 +87,63 @@ public final class CallClient: Sendable {
 
   // MARK: Signals and moderation
 
-  /// Returns when the server has it.
+  /// Sends a signal. Returns when the server has it.
   /// - Parameters:
-  ///   - kind: at most 128 of `A-Z a-z 0-9 - _ ~`.
+  ///   - kind: at most 128 characters of `A-Z a-z 0-9 - _ ~`.
   ///   - data: at most 8,192 bytes.
-  ///   - connection: nil for all, this one included.
+  ///   - connection: the receiver; nil for all participants, including this one.
   public func signal(_ data: String, kind: String = "", to connection: CallConnection? = nil) async throws(CallError) {
     try await host.perform(.signal(kind: ByteString(kind), data: ByteString(data), to: connection?.id))
   }
 
-  /// Its publisher stops sending sound until it says otherwise. Moderators.
+  /// Mutes the audio of a stream. Its publisher can unmute it. Only for moderators.
   public func forceMute(_ stream: CallStream) async throws(CallError) {
     try await host.perform(.mute(stream: stream.id))
   }
 
-  /// All but some, and those that come; not `isActive` takes it back. Moderators.
+  /// Mutes all streams except some, and also streams that begin later. If `isActive` is false, ends that. Only for moderators.
   public func muteAll(_ isActive: Bool = true, except: [ByteString] = []) async throws(CallError) {
     try await host.perform(.muteAll(isActive: isActive, except: except))
   }
 
-  /// Moderators.
+  /// Ends the publication of a stream. Only for moderators.
   public func forceUnpublish(_ stream: CallStream) async throws(CallError) {
     try await host.perform(.forceUnpublish(stream: stream.id))
   }
 
-  /// Moderators.
+  /// Disconnects a participant. Only for moderators.
   public func forceDisconnect(_ connection: CallConnection) async throws(CallError) {
     try await host.perform(.disconnect(connection: connection.id))
   }
 
-  /// Starts or stops the recording of the session. Moderators.
+  /// Starts or stops the recording of the session. Only for moderators.
   public func record(_ isOn: Bool) async throws(CallError) { try await host.perform(.record(isOn)) }
 }
 
-/// Something published here.
+/// A publication of this participant.
 public struct CallPublisher: Sendable {
-  /// As events name it.
+  /// The ID of the publication in events.
   public let source: SourceID
   let host: CallHost
 
-  /// What is sent; nil when it has ended.
+  /// The state of the publication; nil when it has ended.
   public var publication: Publication? { get async { await host.session.publication(source) } }
 
-  /// Whether sound is sent. Others are told.
+  /// Sets whether audio is sent. The server informs the other participants.
   public func setAudio(_ isOn: Bool) async throws(CallError) {
     try await host.perform(.update(source, hasAudio: isOn, hasVideo: nil))
   }
 
-  /// Whether a picture is sent. Others are told.
+  /// Sets whether video is sent. The server informs the other participants.
   public func setVideo(_ isOn: Bool) async throws(CallError) {
     try await host.perform(.update(source, hasAudio: nil, hasVideo: isOn))
   }
 
-  /// Ends it and stops its sources.
+  /// Ends the publication and stops its sources.
   public func unpublish() async throws(CallError) { try await host.perform(.unpublish(source)) }
 }
 
-/// A stream that arrives here.
+/// A subscription to a stream.
 public actor CallSubscriber {
   public nonisolated let stream: ByteString
   private let host: CallHost
@@ -155,19 +155,19 @@ public actor CallSubscriber {
     self.preference = preference
   }
 
-  /// Off: not sent here. For this participant alone.
+  /// Sets whether the server sends the audio to this participant.
   public func setAudio(_ isOn: Bool) async throws(CallError) {
     preference.audio = isOn
     try await tell()
   }
 
-  /// Off: not sent here. For this participant alone.
+  /// Sets whether the server sends the video to this participant.
   public func setVideo(_ isOn: Bool) async throws(CallError) {
     preference.video = isOn
     try await tell()
   }
 
-  /// As large as it is shown, in pixels: the server sends no more than is of use.
+  /// Sets the size in which the video is shown, in pixels. The server sends no larger layer than necessary.
   public func setSize(width: Int, height: Int) async throws(CallError) {
     (preference.width, preference.height) = (Int64(width), Int64(height))
     try await tell()

@@ -1,35 +1,35 @@
 public import CallCore
 public import JSON
 
-/// What happens in a call. Who and what is there already when one comes in is told as well.
+/// An event of a call. After `connect`, there are also events for the existing connections and streams.
 public enum CallEvent: Sendable {
   case connected(CallConnection)
-  /// The line is cut. What is asked meanwhile is done later; no signal is lost or repeated.
+  /// The connection is interrupted. Requests wait until it returns. No signal is lost or repeated.
   case reconnecting
   case reconnected(CallConnection)
   case connectionCreated(CallConnection)
-  /// It has another role; also one's own.
+  /// The role of a connection has changed. It can be this participant's own connection.
   case connectionChanged(CallConnection)
   case connectionDestroyed(CallConnection)
-  /// Of others.
+  /// The streams of other participants.
   case streamCreated(CallStream)
   case streamChanged(CallStream)
   case streamDestroyed(CallStream)
-  /// No picture comes for now; `CallStream.videoDisabled` says why.
+  /// The video has stopped for now. `CallStream.videoDisabled` has the reason.
   case videoDisabled(CallStream)
   case videoEnabled(CallStream)
-  /// To all, also to its sender, or to this one.
+  /// A signal to all participants, including its sender, or to this participant.
   case signal(CallSignal)
-  /// What is published here has changed: whether it sends sound and picture, and whether a moderator muted it.
+  /// A publication of this participant has changed: whether it sends audio and video, and whether a moderator muted it.
   case publicationChanged(Publication)
-  /// Nothing is published under this source any more, by whomever.
+  /// A publication of this participant has ended, whoever ended it.
   case publicationEnded(SourceID)
-  /// The stream of who speaks; nil for nobody.
+  /// The stream of the active speaker; nil if nobody speaks.
   case speaker(CallStream?)
-  /// Whether streams that begin do so muted.
+  /// Whether new streams begin muted.
   case muteAll(Bool)
-  /// The ID of the recording that goes on from now on; nil when it has ended.
+  /// The ID of the recording that has started; nil when it has ended.
   case recording(ByteString?)
-  /// The last one: the call is over.
+  /// The last event: the call has ended.
   case closed(CallError)
 }

@@ -2,22 +2,22 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Files of the content repository, through the cache.
+/// Downloads from the content repository, through the cache.
 extension MatrixClient {
-  /// Downloads stay there from now on.
+  /// Sets the cache of downloads from now on.
   public func useMediaCache(_ cache: MediaCache) { mediaCache = cache }
 
-  /// A file or a thumbnail of it, from memory or the folder, else from the server. Cancelling the task ends the download, unless
-  /// others wait for it too. What the bytes are is said by `FileSignature`, not by whoever sent them.
-  /// - Throws: `tooLarge` where it has more bytes than `MediaRetention.fileBytes`, without a folder than an eighth of `memoryBytes`.
+  /// Returns a file or its thumbnail, from memory or the folder, or else from the server. Cancelling the task ends the download, unless
+  /// other callers wait for it too. To find the type of the bytes, use `FileSignature` and do not trust the sender.
+  /// - Throws: `tooLarge` if the file exceeds `MediaRetention.fileBytes`, or without a folder an eighth of `memoryBytes`.
   public func media(
     _ uri: MediaURI, size: ThumbnailSize? = nil, progress: MediaCache.Progress? = nil
   ) async throws(ClientError) -> [UInt8] {
     try await mediaCache.bytes(MediaKey(uri, size), progress, fetch: fetcher(uri, size))
   }
 
-  /// The path of the file in the cache's folder. Open it at once: it goes when others need the room.
-  /// - Throws: `tooLarge`, also where the cache has no folder.
+  /// Returns the path of the file in the cache's folder. Open it at once: the cache removes it when other files need the space.
+  /// - Throws: `tooLarge`, also if the cache has no folder.
   public func mediaFile(
     _ uri: MediaURI, size: ThumbnailSize? = nil, progress: MediaCache.Progress? = nil
   ) async throws(ClientError) -> String {

@@ -10,14 +10,14 @@ public import MatrixModel
   import Darwin
 #endif
 
-/// Files of the content repository on this machine, in memory and in a folder, within bounds.
+/// A cache of files from the content repository, in memory and in a folder, with limits.
 ///
 ///     await client.useMediaCache(MediaCache(folder: cachesFolder + "/media"))
 ///     let picture = try await client.media(uri, size: ThumbnailSize(width: 96, height: 96))
 ///
-/// Whoever asks for what is already on its way waits for that; the download ends when nobody waits any more. The folder belongs
-/// to one process at a time: another one has its memory alone. Files come into it whole or not at all, and nothing but this
-/// class needs to know of them: the folder may be removed while nobody uses it. Files of others in it are left alone.
+/// All callers of the same file wait for one download, which ends when no caller waits any more. Only one process at a time can use the
+/// folder: another process has only its memory. Each file is written completely or not at all. You can remove the folder while no
+/// process uses it. The cache does not touch other files in the folder.
 public actor MediaCache {
   public private(set) var retention: MediaRetention
   private var folder: MediaFolder?
@@ -28,7 +28,7 @@ public actor MediaCache {
   private var flights: [MediaKey: Flight] = [:]
   private var lastID = 0
 
-  /// Fetches a file to where it says, or hands its bytes over.
+  /// Downloads a file to a destination, or returns its bytes.
   typealias Fetch =
     @Sendable (
       _ destination: Exchange.Destination, _ bytesLimit: Int64, _ progress: @escaping @Sendable (TransferProgress) -> Void
@@ -48,7 +48,7 @@ public actor MediaCache {
     let progress: Progress?
   }
 
-  /// Where something is.
+  /// The place of a file.
   enum Content: Sendable {
     case bytes([UInt8])
     case file(String)
@@ -56,7 +56,8 @@ public actor MediaCache {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// - Parameter folder: made where there is none; nil for memory alone, also where it cannot be used.
+  /// Creates a cache. If the folder cannot be used, the cache is in memory only.
+  /// - Parameter folder: the path of the folder, which is created if it does not exist; nil for memory only.
   public init(folder: String? = nil, retention: MediaRetention = MediaRetention()) {
     self.init(folder: folder, retention: retention, now: MediaCache.systemTime)
   }
@@ -79,11 +80,11 @@ public actor MediaCache {
 
   // MARK: Bounds
 
-  /// Bytes in the folder.
+  /// The number of bytes in the folder.
   public var diskBytes: Int64 { folder?.bytes ?? 0 }
   public var memoryBytes: Int { memory.bytes }
 
-  /// Holds from now on; what is too much goes at once.
+  /// Sets the limits from now on, and removes files that exceed them at once.
   public func setRetention(_ retention: MediaRetention) {
     self.retention = retention
     memory.shrink(to: retention.memoryBytes)
@@ -91,13 +92,13 @@ public actor MediaCache {
     makeRoom()
   }
 
-  /// Empties it. What is on its way comes all the same.
+  /// Removes all files. Downloads under way continue.
   public func clear() {
     memory = MediaMemory()
     folder?.removeAll()
   }
 
-  /// Removes what has not been used for too long. It does so by itself whenever a file comes.
+  /// Removes files that have not been used for too long. The cache also does so after each download.
   public func removeExpired() {
     let time = now() - retention.ageMilliseconds
     folder?.removeUnused(since: time)
@@ -115,7 +116,7 @@ public actor MediaCache {
     return .file(path)
   }
 
-  /// So that the files and those on their way fit together.
+  /// Removes files so that the others and the downloads under way fit into the limit.
   private func makeRoom() {
     let reserved = flights.values.reduce(0) { $0 + $1.reservedBytes }
     folder?.shrink(to: max(0, retention.diskBytes - reserved))
@@ -190,7 +191,7 @@ public actor MediaCache {
     flights[key] = Flight(id: id, task: task, incoming: incoming)
   }
 
-  /// Room for all of it, as soon as one knows how much that is.
+  /// Makes room for the whole file as soon as its size is known.
   private func moved(_ key: MediaKey, _ id: Int, _ step: TransferProgress) {
     guard let flight = flights[key], flight.id == id else { return }
     let bytes = min(max(step.bytesToReceive, step.receivedBytes), retention.fileBytes)
@@ -241,7 +242,7 @@ public actor MediaCache {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// nil where it is not there or has more bytes.
+  /// Returns nil if the file does not exist or exceeds the limit.
   private static func read(_ path: String, limit: Int64) -> [UInt8]? {
     guard let size = FileSize.bytes(of: path), size <= limit, let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }

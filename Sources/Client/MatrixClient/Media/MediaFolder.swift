@@ -8,8 +8,8 @@ import JSON
   import Darwin
 #endif
 
-/// Files of a media cache in a folder of their own: `KEY.BYTES`, their time of change is when they were last used. There is nothing to
-/// be out of step with: the folder is its own index.
+/// The files of a media cache in their own folder, named `KEY.BYTES`. The modification time is the time of the last use. The folder is
+/// its own index, so that no other index can differ from it.
 struct MediaFolder: Sendable {
   struct Entry: Sendable {
     let name: String
@@ -22,8 +22,8 @@ struct MediaFolder: Sendable {
   private(set) var bytes: Int64 = 0
   private var lastNumber = 0
 
-  /// Takes over what is there, and removes what a kill has left half and what is longer or shorter than its name says. Files of
-  /// others stay as they are. nil where the folder cannot be used.
+  /// Reads the folder. Removes files that a kill has left incomplete, and files whose size differs from their name. Does not touch other
+  /// files. nil if the folder cannot be used.
   init?(path: String) {
     self.path = path
     guard let names = MediaFolder.names(in: path) else { return nil }
@@ -48,7 +48,7 @@ struct MediaFolder: Sendable {
   private static let incomingPrefix = "incoming-"
   private static let unnamedPrefix = "run-"
 
-  /// Whether it is a name that means something only to the process that gave it.
+  /// Returns whether a name is temporary: only the process that chose it uses it.
   private static func isOfRun(_ name: String) -> Bool {
     for prefix in [incomingPrefix, unnamedPrefix] where name.hasPrefix(prefix) {
       let number = name.dropFirst(prefix.count)
@@ -59,7 +59,7 @@ struct MediaFolder: Sendable {
 
   func path(of entry: Entry) -> String { path + "/" + entry.name }
 
-  /// Where a download goes before it is a file of the cache.
+  /// Returns the path of a download before it is a file of the cache.
   mutating func incomingPath() -> String {
     lastNumber += 1
     return path + "/\(Self.incomingPrefix)\(lastNumber)"
@@ -77,7 +77,7 @@ struct MediaFolder: Sendable {
     return entry
   }
 
-  /// The file at `incoming` becomes that of the key.
+  /// Makes the file at `incoming` the file of a key.
   mutating func take(_ incoming: String, as key: MediaKey, bytes: Int64, at now: Int64) -> Entry? {
     remove(key)
     lastNumber += 1
@@ -103,7 +103,7 @@ struct MediaFolder: Sendable {
 
   mutating func removeAll() { for key in Array(entries.keys) { remove(key) } }
 
-  /// The ones used longest ago go until no more than that is left. O(entries · log entries) where any goes.
+  /// Removes the least recently used files until the rest is within the limit. O(entries · log entries) if it removes any.
   mutating func shrink(to limit: Int64) {
     guard bytes > limit else { return }
     for (key, _) in entries.sorted(by: { $0.value.usedAtMilliseconds < $1.value.usedAtMilliseconds }) {
@@ -120,7 +120,7 @@ struct MediaFolder: Sendable {
 
   // MARK: The system
 
-  /// With the folders above it; nobody else may look into it.
+  /// Creates the folder with its parents. Only its owner can read it.
   static func make(_ path: String) -> Bool {
     var status = stat()
     if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }

@@ -2,7 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 
-/// Names a file of the content repository, or a thumbnail of it.
+/// The key of a file of the content repository, or of its thumbnail.
 struct MediaKey: Hashable, Sendable {
   let text: ByteString
 
@@ -16,12 +16,12 @@ struct MediaKey: Hashable, Sendable {
 
   // MARK: File names
 
-  /// As many letters as every file system takes, with room for the size behind a dot.
+  /// The limit of characters that every file system allows, with room for the size after a dot.
   private static let nameLettersLimit = 230
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-  /// Letters and digits alone (base 32), different for different keys also where the file system knows no capitals: whatever a
-  /// URI holds, the name means no other folder and no other file. nil where it would be too long.
+  /// The file name: letters and digits only (base 32). Names of different keys differ even if the file system ignores case. No URI can lead
+  /// to another folder or file. nil if the name would be too long.
   var fileName: String? {
     var letters: [UInt8] = []
     var bits: UInt32 = 0
@@ -38,7 +38,7 @@ struct MediaKey: Hashable, Sendable {
     return letters.count <= Self.nameLettersLimit ? String(decoding: letters, as: UTF8.self) : nil
   }
 
-  /// nil for what is no name of a key.
+  /// Reads a file name; nil if it is not the name of a key.
   init?(fileName: some StringProtocol) {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0

@@ -1,11 +1,11 @@
 import JSON
 
-/// Small files in memory.
+/// The small files that a media cache keeps in memory.
 struct MediaMemory: Sendable {
   private struct Entry: Sendable {
     let bytes: [UInt8]
     var usedAtMilliseconds: Int64
-    /// Of all uses, for those in the same millisecond.
+    /// The number of the use, which orders uses in the same millisecond.
     var use: UInt64
   }
 

@@ -1,12 +1,12 @@
-/// How much of the content repository stays on this machine, and for how long.
+/// The limits of a media cache: sizes and age.
 public struct MediaRetention: Sendable, Hashable {
-  /// Of all files together, those that are just coming in included. The one that was used longest ago goes first.
+  /// The limit of all files together, including downloads under way. The cache removes the least recently used file first.
   public var diskBytes: Int64
-  /// A file with more is not kept, and its download ends.
+  /// The limit of one file. The download of a larger file is cancelled.
   public var fileBytes: Int64
-  /// Of what stays in memory. A file with more than an eighth of it does not.
+  /// The limit of the files in memory. A file with more than an eighth of it is not kept in memory.
   public var memoryBytes: Int
-  /// Since a file was last used.
+  /// The time after the last use of a file until it is removed.
   public var ageMilliseconds: Int64
 
   public init(
@@ -20,12 +20,12 @@ public struct MediaRetention: Sendable, Hashable {
   }
 }
 
-/// A smaller picture of a file.
+/// The size of a thumbnail.
 public struct ThumbnailSize: Sendable, Hashable {
-  /// Pixels that it has at least.
+  /// The smallest width and height, in pixels.
   public var width: Int
   public var height: Int
-  /// Whether it is cut to exactly that shape.
+  /// Whether the thumbnail is cropped to exactly that aspect ratio.
   public var crops: Bool
 
   public init(width: Int, height: Int, crops: Bool = false) {

@@ -2,22 +2,22 @@ public import ClientCore
 public import MatrixModel
 public import Observation
 
-/// An account for views, and where the models of its parts come from.
+/// The model of an account for views. It also returns the models of rooms, lists and timelines.
 ///
 ///     let model = ClientModel(client)
 ///     Text(model.displayName ?? "")
 ///     List(model.roomList.roomIDs, id: \.self) { RoomRow(model.room($0)) }
 ///     List(model.room(id).timeline.items) { MessageRow($0) }
 ///
-/// Models are filled and kept up to date from the client, all that has changed in one step of the main actor. A model tells
-/// its observers only of what is different; it lives as long as somebody holds it.
+/// The client keeps models up to date, with all changes in one step of the main actor. A model notifies its observers only of
+/// properties that change. It lives as long as something holds it.
 @MainActor @Observable public final class ClientModel {
   public private(set) var sessionState = SessionState.loading
   public private(set) var userID: UserID?
   public private(set) var connection = ConnectionState.idle
   public private(set) var displayName: String?
   public private(set) var avatar: MediaURI?
-  /// Unread messages that call for notice, of all rooms; and those of them that name one.
+  /// The number of unread messages in all rooms that notify the user. `highlightCount` is the number of those that mention the user.
   public private(set) var notificationCount = 0
   public private(set) var highlightCount = 0
 
@@ -31,7 +31,7 @@ public import Observation
 
   public nonisolated var client: MatrixClient { feed.client }
 
-  /// All rooms in their sections: invitations, favourites, direct chats, other rooms, those of low priority. Always the same model.
+  /// All rooms in sections: invitations, favourites, direct chats, other rooms, rooms with low priority. It is always the same model.
   public var roomList: RoomListModel {
     if let list { return list }
     let model = feed.roomList(RoomListQuery())
@@ -39,12 +39,12 @@ public import Observation
     return model
   }
 
-  /// A further list, of its own for all who ask.
+  /// Returns a new list with its own query.
   public func roomList(_ query: RoomListQuery) -> RoomListModel { feed.roomList(query) }
 
-  /// The same one for all who ask while anybody holds it, as a view that shows it does.
+  /// Returns the model of a room. It is the same for all callers as long as one of them, such as a view, holds it.
   public func room(_ id: RoomID) -> RoomModel { feed.room(id) }
-  /// Likewise. Opens the timeline; it closes when the model goes.
+  /// Returns the model of a timeline, the same for all callers. Opens the timeline, which closes when nothing holds the model.
   public func timeline(_ key: TimelineKey) -> TimelineModel { feed.timeline(key) }
 
   // MARK: News

@@ -1,7 +1,7 @@
 import ClientCore
 public import MatrixModel
 
-/// What the models are to show, taken at one moment.
+/// The data for the models, of one moment.
 struct ModelBatch: Sendable {
   var account: AccountLook?
   var order: [RoomID]?
@@ -14,7 +14,7 @@ struct TimelineNews: Sendable {
   let key: TimelineKey
   let steps: [TimelineChange]
   let look: TimelineLook
-  /// nil where they are the same.
+  /// nil if they have not changed.
   let readers: [ItemID: [UserID]]?
   let members: [UserID: TimelineMember]
 }
@@ -39,7 +39,7 @@ struct TimelineLook: Sendable {
   let loadState: Timeline.LoadState
   let backState: Timeline.BackState
   let forwardState: Timeline.ForwardState
-  /// Who can read what is said; nil where one is not in the room.
+  /// The number of members who can read messages; nil if the user is not in the room.
   let joinedMemberCount: Int?
   let ownUserID: UserID?
 
@@ -52,7 +52,7 @@ struct TimelineLook: Sendable {
   }
 }
 
-/// A member as a timeline shows who wrote an item or has read it.
+/// A member who sent or has read an item of a timeline.
 public struct TimelineMember: Sendable, Hashable {
   public let name: String
   public let avatar: MediaURI?

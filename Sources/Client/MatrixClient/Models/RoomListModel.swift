@@ -2,30 +2,30 @@ public import ClientCore
 public import MatrixModel
 public import Observation
 
-/// A list of rooms for views: sections in order, filtered and sorted, kept up to date while the model lives.
+/// The model of a list of rooms for views: filtered and sorted sections. They stay up to date while the model lives.
 ///
 ///     ForEach(list.sections) { section in
 ///       Section("\(section.id)") { ForEach(section.rooms, id: \.self) { RoomRow(list[$0]) } }
 ///     }
 ///     .searchable(text: $list.searchText)
 ///
-/// It takes over step by step what has changed (`RoomListChange`): a room that moves is the same row at another place.
+/// It applies each change as steps (`RoomListChange`), so that a room that moves stays the same row.
 @MainActor @Observable public final class RoomListModel {
   public struct Section: Sendable, Hashable, Identifiable {
     public let id: RoomListSection
-    /// In the order of the query; of a long section the first pages.
+    /// The visible rooms, in the order of the query. A long section starts with its first pages.
     public internal(set) var rooms: [RoomID] = []
-    /// How many rooms it has, shown or not.
+    /// The number of rooms in the section, visible or not.
     public internal(set) var count = 0
 
     public var hasMore: Bool { count > rooms.count }
   }
 
-  /// In the order of the query, empty ones among them.
+  /// The sections in the order of the query, including empty ones.
   public private(set) var sections: [Section]
-  /// Whether it shows what the query asks for; not before the client has been asked.
+  /// Whether the list shows the result of the query. False until the client has returned it.
   public private(set) var isLoaded = false
-  /// What is shown. Another one takes the place of this one at once.
+  /// The query. A new value applies at once.
   public var query: RoomListQuery {
     didSet { watch.show(query) }
   }
@@ -41,22 +41,22 @@ public import Observation
     watch.show(query)
   }
 
-  /// What is looked for in the names of the rooms, see `RoomListFilter.words`.
+  /// The text to search for in the names of the rooms, see `RoomListFilter.words`.
   public var searchText: String {
     get { query.filter.words.string }
     set { query.filter.words = ByteString(newValue) }
   }
 
-  /// The room's model, made where there is none.
+  /// Returns the model of a room, and creates it if there is none.
   public subscript(id: RoomID) -> RoomModel { feed.room(id) }
 
-  /// The rooms that are shown of a section.
+  /// Returns the visible rooms of a section.
   public subscript(section: RoomListSection) -> [RoomID] { sections.first { $0.id == section }?.rooms ?? [] }
 
-  /// All rooms that are shown, section by section.
+  /// All visible rooms, in the order of the sections.
   public var roomIDs: [RoomID] { sections.flatMap { $0.rooms } }
 
-  /// Shows the next page of a section, where the query has a `pageSize`.
+  /// Shows the next page of a section, if the query has a `pageSize`.
   public func showMore(of section: RoomListSection) async { await feed.showMore(of: section, in: watch) }
 
   // MARK: News

@@ -1,7 +1,7 @@
 import ClientCore
 import MatrixModel
 
-/// What a room's model shows.
+/// The data for a room's model.
 struct RoomLook: Sendable {
   let id: RoomID
   let name: String
@@ -60,14 +60,14 @@ struct RoomLook: Sendable {
   }
 }
 
-/// The last message of a room, for its line in a list.
+/// The last message of a room, for its row in a list.
 public struct RoomPreviewText: Sendable, Hashable {
   public let sender: UserID
   public let senderName: String
-  /// nil where it was removed or cannot be read.
+  /// The text; nil if the message was redacted or cannot be decrypted.
   public let body: String?
   public let kind: MessageContent.Kind?
-  /// Since 1970.
+  /// Milliseconds since 1970.
   public let timestampMilliseconds: Int64
 
   init(_ preview: RoomPreview, in room: Room) {

@@ -2,10 +2,10 @@ public import ClientCore
 public import MatrixModel
 public import Observation
 
-/// A room for views.
+/// The model of a room for views.
 @MainActor @Observable public final class RoomModel: Identifiable {
   public nonisolated let id: RoomID
-  /// Whether the client knows the room; until then everything is empty.
+  /// Whether the client knows the room. Until then, the other properties are empty.
   public private(set) var isKnown = false
   public private(set) var name = ""
   public private(set) var avatar: MediaURI?
@@ -15,31 +15,31 @@ public import Observation
   public private(set) var isEncrypted = false
   public private(set) var joinedMemberCount = 0
   public private(set) var invitedMemberCount = 0
-  /// Names of those who are writing now, without oneself.
+  /// The names of the other users who are typing now.
   public private(set) var typing: [String] = []
-  /// Unread messages that call for notice, and those of them that name one.
+  /// The number of unread messages that notify the user. `highlightCount` is the number of those that mention the user.
   public private(set) var notificationCount = 0
   public private(set) var highlightCount = 0
-  /// Those of them that were said in threads, by the thread's root, where they are told apart.
+  /// The counts of unread messages in threads, by thread root, if the client counts threads separately.
   public private(set) var threadCounts: [EventID: UnreadCounts.Count] = [:]
-  /// Whether there are such, or it is marked as unread.
+  /// Whether there are unread messages that notify the user, or the room is marked as unread.
   public private(set) var isUnread = false
   public private(set) var isMarkedUnread = false
   public private(set) var isFavourite = false
   public private(set) var isLowPriority = false
-  /// Whether there are messages that could not be sent.
+  /// Whether the room has messages that could not be sent.
   public private(set) var hasUnsent = false
-  /// What stands in the composer.
+  /// The text in the composer.
   public private(set) var draft = ""
-  /// Everything before and at this event has been read.
+  /// The fully-read marker: the user has read this event and everything before it.
   public private(set) var fullyRead: EventID?
   /// The room that replaces this one.
   public private(set) var successor: RoomID?
   public private(set) var preview: RoomPreviewText?
-  /// Since 1970.
+  /// Milliseconds since 1970.
   public private(set) var lastActivityMilliseconds: Int64 = 0
   public private(set) var notificationMode = NotificationMode.allMessages
-  /// Who may do what; nil where the events that say so are unknown: then the server is the one to decide.
+  /// The power levels; nil if their events are unknown. Then only the server can decide what the user is allowed to do.
   public private(set) var powerLevels: PowerLevels?
 
   @ObservationIgnored private let feed: ModelFeed
@@ -51,15 +51,15 @@ public import Observation
     if let look { take(look, .all) }
   }
 
-  /// The verbs of the room.
+  /// The handle of the room, with its functions.
   public nonisolated var room: MatrixRoom { MatrixRoom(client: feed.client, id: id) }
 
-  /// The live timeline; it closes when the model goes.
+  /// The model of the live timeline. The timeline closes when nothing holds the model.
   public var timeline: TimelineModel { feed.timeline(.live(id)) }
 
   // MARK: Power
 
-  /// Whether one may send events of that type. True where the rules are unknown.
+  /// Returns whether the user can send events of a type. True if the power levels are unknown.
   public func canSend(_ type: EventType = .message, isState: Bool = false) -> Bool {
     asks { $0.canSend(type, isState: isState, by: $1) }
   }
@@ -77,7 +77,7 @@ public import Observation
 
   // MARK: Writing
 
-  /// What stands in the composer; also drives the typing notification.
+  /// Sets the text in the composer, and sends typing notifications.
   public func setDraft(_ text: String) async throws(ClientError) {
     try await feed.client.setDraft(ByteString(text), in: id)
   }

@@ -2,19 +2,19 @@ public import ClientCore
 public import MatrixModel
 public import Observation
 
-/// A timeline for views: open while the model lives.
+/// The model of a timeline for views. The timeline is open while the model lives.
 @MainActor @Observable public final class TimelineModel: Identifiable {
   public nonisolated let id: TimelineKey
-  /// In the order of the server, own messages on their way last. Identities stay from the local echo to the event.
+  /// The items in the order of the server, with unsent messages last. An item keeps its ID from the local echo to the event.
   public private(set) var items: [TimelineItem] = []
   public private(set) var loadState = Timeline.LoadState.loading
-  /// Whether there is something before the first item.
+  /// Whether there are events before the first item.
   public private(set) var backState = Timeline.BackState.idle
-  /// Whether there is something behind the last item.
+  /// Whether there are events after the last item.
   public private(set) var forwardState = Timeline.ForwardState.live
-  /// Names and pictures of those who wrote the items or have read them.
+  /// The names and avatars of the users who sent or have read the items.
   public private(set) var members: [UserID: TimelineMember] = [:]
-  /// Who has read up to an item and no further, whoever wrote it among them, in user ID order. Of the live timeline.
+  /// The users whose last read item this is, including its sender, in the order of their user IDs. Only for the live timeline.
   public private(set) var readers: [ItemID: [UserID]] = [:]
   private var joinedMemberCount: Int?
   private var ownUserID: UserID?
@@ -30,24 +30,24 @@ public import Observation
 
   public nonisolated var room: MatrixRoom { MatrixRoom(client: feed.client, id: id.room) }
 
-  /// The name of who wrote the item; the user ID where it is not known.
+  /// Returns the name of the item's sender, or the user ID if the name is unknown.
   public func senderName(of item: TimelineItem) -> String { members[item.sender]?.name ?? item.sender.string }
 
   // MARK: Readers
 
-  /// Others whose read receipts stand at the item: they have read it and nothing behind it. Not whoever wrote it.
+  /// Returns the other users whose read receipt is at the item, without its sender. They have read nothing after it.
   public func receipts(at item: TimelineItem) -> [UserID] {
     readers[item.id]?.filter { $0 != item.sender && $0 != ownUserID } ?? []
   }
 
-  /// Others who have read the item, those who have read further among them, in user ID order. Not whoever wrote it. O(items behind it).
+  /// Returns the other users who have read the item or a later one, without its sender, in the order of their user IDs. O(items after it).
   public func readers(of item: TimelineItem) -> [UserID] {
     guard let index = items.lastIndex(where: { $0.id == item.id }) else { return [] }
     return items[index...].flatMap { readers[$0.id] ?? [] }.filter { $0 != item.sender && $0 != ownUserID }.sorted()
   }
 
-  /// How many members have not read the item yet, whoever wrote it not counted; nil where nobody can tell: gaps, own messages on their
-  /// way, timelines that are not live, rooms one is not in. O(items behind it).
+  /// Returns the number of members who have not read the item, without its sender. Returns nil for gaps and unsent messages, in timelines that
+  /// are not live, and if the user is not in the room. O(items after it).
   public func unreadMemberCount(of item: TimelineItem) -> Int? {
     guard let joinedMemberCount, id.focus == .live, item.eventID != nil, case .received = item.delivery,
       let index = items.lastIndex(where: { $0.id == item.id })
@@ -57,21 +57,21 @@ public import Observation
 
   // MARK: Paging
 
-  /// Older events in front; ends when they are there. Nothing happens at the start of the room.
+  /// Loads older events. Returns when they are in `items`. Does nothing at the start of the room.
   public func loadEarlier() async throws(ClientError) { try await feed.client.paginateBack(id) }
-  /// Newer events behind; ends when they are there. Nothing happens where it is live.
+  /// Loads newer events. Returns when they are in `items`. Does nothing if the timeline is live.
   public func loadLater() async throws(ClientError) { try await feed.client.paginateForward(id) }
-  /// The gap is on the screen.
+  /// Fills a gap. Call it when the gap is visible.
   public func fillGap(_ item: ItemID) async throws(ClientError) { try await perform(.timeline(.fillGap(id, item))) }
-  /// What the item answers, for `TimelineItem.quoted`.
+  /// Loads the event to which the item replies, for `TimelineItem.quoted`.
   public func loadReply(_ item: ItemID) async throws(ClientError) { try await perform(.timeline(.loadReply(id, item))) }
 
-  /// The last item that is fully on the screen: it counts as read once the window has the focus.
+  /// Reports the last item that is fully visible. It counts as read when the window has the focus.
   public func viewed(upTo item: ItemID) async throws(ClientError) { try await perform(.reading(.viewed(id.room, upTo: item))) }
 
   // MARK: Writing
 
-  /// Stands in the timeline at once. In a thread's timeline it goes into the thread.
+  /// Sends a text. It is in the timeline at once. In a thread's timeline, it goes into the thread.
   public func send(_ text: String) async throws(ClientError) { try await send(.text(ByteString(text))) }
 
   public func send(_ message: OutgoingMessage) async throws(ClientError) {
@@ -86,13 +86,13 @@ public import Observation
     try await perform(.sending(.edit(id.room, .item(item), FormattedText(ByteString(text)))))
   }
 
-  /// Reacts, or takes the own reaction back.
+  /// Adds the user's reaction, or removes it.
   public func toggleReaction(_ key: String, to item: ItemID) async throws(ClientError) {
     try await perform(.sending(.toggleReaction(id.room, .item(item), key: ByteString(key))))
   }
 
-  /// For rooms where everybody has one reaction to a message: the own one is this, whatever it was; nil takes it back. Nothing happens where it is so
-  /// already.
+  /// Replaces the user's reaction, for rooms in which each user has at most one reaction to a message. nil removes it. Does nothing if the
+  /// reaction is already the same.
   public func setReaction(_ key: String?, to item: ItemID) async throws(ClientError) {
     try await feed.client.setReaction(key.map { ByteString($0) }, to: item, in: id)
   }
@@ -101,9 +101,9 @@ public import Observation
     try await perform(.sending(.redact(id.room, .item(item), reason: reason.map { ByteString($0) })))
   }
 
-  /// A failed message once more.
+  /// Retries a failed message.
   public func retry(_ item: ItemID) async throws(ClientError) { try await perform(.sending(.retry(id.room, .item(item)))) }
-  /// Takes back what is not sent yet.
+  /// Cancels a message that is not sent yet.
   public func cancel(_ item: ItemID) async throws(ClientError) { try await perform(.sending(.cancel(id.room, .item(item)))) }
 
   private func perform(_ command: Command) async throws(ClientError) { try await feed.client.perform(command) }

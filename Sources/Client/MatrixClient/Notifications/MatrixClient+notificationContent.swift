@@ -2,15 +2,15 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// What to tell a person of an event, by its ID, as a push brings it.
+/// The content of notifications. A push brings only the ID of an event.
 struct NotificationReader: Sendable {
-  /// What is known; nothing that is learned here gets back to where it came from.
+  /// The known state. Nothing that is learned here changes the client.
   var core: Client
   let store: any Store
   let askSource: @Sendable (Query<NotificationSource>) async throws(ClientError) -> NotificationSource
   let askSync: @Sendable (Query<JSON>) async throws(ClientError) -> JSON
 
-  /// From the store, else from the server.
+  /// Reads the event from the store, or else from the server.
   mutating func outcome(of event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
     if let invitation = core.invitation(to: room) { return invitation }
     let segments = (try? await store.load(Client.newestSegments(of: room))) ?? []
@@ -44,8 +44,8 @@ struct NotificationReader: Sendable {
 }
 
 extension MatrixClient {
-  /// What to tell a person of that event: from the store, else from the server. Leaves the client as it is.
-  /// - Throws: what the server said, where it does not give the event.
+  /// Returns the content of a notification for an event. Reads the event from the store, or else from the server. Does not change the client.
+  /// - Throws: the server's error if it refuses the event.
   public func notification(for event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
     var reader = NotificationReader(
       core: core, store: store,
@@ -56,9 +56,9 @@ extension MatrixClient {
 }
 
 extension StoreGuest {
-  /// What to tell a person of that event, in a process that does not sync: from the store, else from the server. The access token
-  /// is that of the owner, who alone refreshes it: where the server does not take it any more, the owner has to run.
-  /// - Throws: `notSignedIn` where nobody is; what the server said.
+  /// Returns the content of a notification for an event, in a process that does not sync. Reads the event from the store, or else from the
+  /// server. Only the process that syncs refreshes the access token. If the token has expired, that process must run first.
+  /// - Throws: `notSignedIn` if the store has no session; the server's error.
   public func notification(
     for event: EventID, in room: RoomID, transport: any Transport = standardTransport()
   ) async throws(ClientError) -> NotificationOutcome {
@@ -72,7 +72,7 @@ extension StoreGuest {
   }
 }
 
-/// Asks with a token that is another's to refresh.
+/// Sends requests with a token that only another process refreshes.
 private struct GuestTransport: Sendable {
   let transport: any Transport
   let session: Session

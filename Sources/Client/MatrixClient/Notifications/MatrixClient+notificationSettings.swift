@@ -2,44 +2,46 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// What one is told of. Changes of other devices come with the syncs (`Change.pushRules`).
+/// Notification settings. Syncs bring changes from other devices (`Change.pushRules`).
 extension MatrixClient {
-  /// The rules, ready to be tried on events; kept up to date by the syncs.
+  /// The push rules, ready to evaluate events. Syncs keep them up to date.
   public var pushRuleSet: PushRuleSet { core.pushRules }
 
-  /// What the rules say to an event: the actions of the first that matches; nil where none does, and for own events.
+  /// Returns the actions of the first push rule that matches an event; nil if no rule matches, and for the user's own events.
   public func pushActions(for event: Event, in room: RoomID) -> PushActions? {
     core.pushActions(for: event, in: room)
   }
 
-  /// Words, beside one's name, that one is told of.
+  /// The keywords that notify the user, in addition to the user's name.
   public var keywords: [ByteString] { core.pushRules.keywords }
-  /// What goes beyond the rules: reactions, quiet hours. Changed by `Query.setReactionNotifications` and `Query.setQuietHours`.
+  /// Settings that push rules cannot express: reactions and quiet hours. `Query.setReactionNotifications` and `Query.setQuietHours` change them.
   public var notificationWishes: NotificationWishes { core.notificationWishes }
-  /// Whether these are quiet hours of the account: one is told of nothing.
+  /// Whether the account has quiet hours now, in which nothing notifies the user.
   public var isQuiet: Bool { core.isQuiet }
 
-  /// What holds in rooms for which nothing was set.
+  /// Returns the mode of rooms without a mode of their own.
   public func defaultNotificationMode(of kind: NotificationRoomKind) -> NotificationMode {
     core.pushRules.defaultMode(of: kind)
   }
 
-  /// Whether one is told of it.
+  /// Returns whether a subject notifies the user.
   public func notifies(of subject: NotificationSubject) -> Bool { core.pushRules.notifies(of: subject) }
 
-  /// Ends when the server has it.
+  /// Changes a notification setting. Returns when the server has the change.
   public func changeNotifications(_ change: NotificationChange) async throws(ClientError) {
     try await perform(.account(.changeNotifications(change)))
   }
 
-  /// - Parameter mode: `mute` is as good as `mentionsAndKeywords`.
+  /// Sets the mode of rooms without a mode of their own.
+  /// - Parameter mode: `mute` has the same effect as `mentionsAndKeywords`.
   public func setDefaultNotificationMode(
     _ mode: NotificationMode, of kind: NotificationRoomKind
   ) async throws(ClientError) {
     try await changeNotifications(.defaultMode(kind, mode))
   }
 
-  /// - Throws: `invalidContent` for an empty one, and one of more than 255 bytes.
+  /// Adds a keyword.
+  /// - Throws: `invalidContent` if the keyword is empty or longer than 255 bytes.
   public func addKeyword(_ keyword: String) async throws(ClientError) {
     try await changeNotifications(.addKeyword(ByteString(keyword)))
   }
@@ -54,12 +56,13 @@ extension MatrixClient {
 }
 
 extension MatrixRoom {
-  /// What one is told of: what was set here, or the default of the room's kind.
+  /// The notification mode of the room: its own mode, or the default of its kind.
   public var notificationMode: NotificationMode { get async { await client.core.notificationMode(of: id) } }
 
-  /// What was set for this room; nil where the default of its kind holds.
+  /// The room's own notification mode; nil if it has the default of its kind.
   public var ownNotificationMode: NotificationMode? { get async { await client.pushRuleSet.mode(of: id) } }
 
+  /// Sets the notification mode of the room.
   /// - Parameter mode: nil for the default of the room's kind.
   public func setNotificationMode(_ mode: NotificationMode?) async throws(ClientError) {
     try await client.changeNotifications(.mode(id, mode))

@@ -2,24 +2,25 @@ public import ClientCore
 import JSON
 import MatrixModel
 
-/// A device that is to be woken by pushes, as its system names it to a push gateway.
+/// A device that receives pushes, as its system identifies it to a push gateway.
 public struct PushDevice: Sendable, Hashable {
-  /// What the system gave the application.
+  /// The token that the system gave to the app.
   public var token: [UInt8]
-  /// By reverse DNS, without the suffix that tells the environments apart.
+  /// The ID of the app in reverse DNS notation, without the suffix for the environment.
   public var applicationID: String
-  /// The gateway has another certificate for programs that are being developed: `.dev` in the place of `.prod`.
+  /// Whether the app ID gets the suffix `.dev` instead of `.prod`. The gateway has another certificate for apps in development.
   public var isDevelopment: Bool
-  /// Base URL of the push gateway.
+  /// The base URL of the push gateway.
   public var gateway: String
-  /// For people.
+  /// The name of the app, for users.
   public var applicationName: String
+  /// The name of the device, for users.
   public var deviceName: String
-  /// An IETF language tag.
+  /// The language of the user, as an IETF language tag.
   public var language: String
-  /// Only identifiers go to the gateway; the device asks for the rest (`MatrixClient.notification(for:in:)`).
+  /// Whether the gateway gets only IDs. The device then requests the content (`MatrixClient.notification(for:in:)`).
   public var sendsEventIDOnly: Bool
-  /// A JSON object for the gateway: what it hands on with each push.
+  /// A JSON object that the gateway passes on with each push.
   public var extraData: [UInt8]?
 
   public init(
@@ -37,11 +38,12 @@ public struct PushDevice: Sendable, Hashable {
     self.extraData = extraData
   }
 
-  /// The token in base 64.
+  /// The token in Base64.
   public var key: ByteString { ByteString(decoding: PushDevice.base64(token)) }
   public var fullApplicationID: ByteString { ByteString(applicationID + (isDevelopment ? ".dev" : ".prod")) }
 
-  /// - Parameter profileTag: 16 letters and digits; nil for new ones.
+  /// Returns the pusher for the device.
+  /// - Parameter profileTag: 16 letters and digits; nil for a new tag.
   public func pusher(profileTag: ByteString? = nil) -> Pusher {
     Pusher(
       key: key, appID: fullApplicationID, kind: .http(url: notifyURL, sendsEventIDOnly: sendsEventIDOnly),
@@ -49,7 +51,7 @@ public struct PushDevice: Sendable, Hashable {
       profileTag: profileTag ?? PushDevice.newProfileTag(), language: ByteString(language), extraData: extraData)
   }
 
-  /// Spec: Push Gateway API: the path is given.
+  /// The specification sets the path. Spec: Push Gateway API.
   private var notifyURL: ByteString {
     let path = "/_matrix/push/v1/notify"
     var base = gateway
@@ -79,7 +81,7 @@ public struct PushDevice: Sendable, Hashable {
 }
 
 extension MatrixClient {
-  /// Has the device woken by pushes from now on. Called again it brings the pusher up to date; its profile tag stays.
+  /// Creates the pusher of the device, or updates it. An update keeps its profile tag.
   @discardableResult
   public func enablePush(_ device: PushDevice) async throws(ClientError) -> Pusher {
     let known = try await pushers().first { $0.key == device.key && $0.appID == device.fullApplicationID }

@@ -1,13 +1,13 @@
 import ClientCore
 import Synchronization
 
-/// Somebody who follows the changes of a client.
+/// A listener to the changes of a client.
 struct Listener: Sendable {
   let take: @Sendable (Change, isolated MatrixClient) -> Void
   let finish: @Sendable () -> Void
 }
 
-/// What a listener remembers from one change to the next.
+/// The state that a listener keeps between changes.
 final class Memory<Value: Sendable>: Sendable {
   private let value: Mutex<Value>
 

@@ -2,9 +2,9 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// What happens, as it happens.
+/// Streams of events.
 extension MatrixClient {
-  /// Everything that happens in the account from now on, in rooms that are open and others, own doings included.
+  /// A stream of everything that happens in the account from now on. It includes rooms that are not open, and the user's own actions.
   ///
   ///     for await event in await client.events {
   ///       if case .message(let room, let message) = event { print(room, message.sender, message.content?.body ?? "") }
@@ -18,10 +18,10 @@ extension MatrixClient {
     }
   }
 
-  /// Events of these types as the server sent them, from now on.
+  /// Returns a stream of events of these types from now on, as the server sent them.
   /// - Parameters:
-  ///   - types: none for all.
-  ///   - room: nil for all rooms.
+  ///   - types: the types; without any, all types.
+  ///   - room: the room; nil for all rooms.
   public func events(ofTypes types: EventType..., in room: RoomID? = nil) -> AsyncStream<RoomEvent> {
     reportArrivals()
     return stream { change, _ in
@@ -30,7 +30,7 @@ extension MatrixClient {
     }
   }
 
-  /// Account data of the account (room nil) and of rooms that is different from now on.
+  /// Returns a stream of changes of account data from now on. The room is nil for data of the whole account.
   public func accountDataChanges() -> AsyncStream<(room: RoomID?, event: Event)> {
     reportArrivals()
     return stream { change, _ in
@@ -40,7 +40,7 @@ extension MatrixClient {
   }
 }
 
-/// An event that came into a room.
+/// An event that arrived in a room.
 public struct RoomEvent: Sendable {
   public let roomID: RoomID
   public let event: Event

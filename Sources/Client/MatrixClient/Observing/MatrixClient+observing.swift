@@ -2,22 +2,22 @@ public import ClientCore
 import JSON
 import MatrixModel
 
-/// Following what happens. Streams begin with the call, end with `stop`, and deliver nothing once nobody holds them.
+/// Streams of changes. A stream starts with the call and ends with `stop`. It delivers nothing once nothing holds it.
 extension MatrixClient {
-  /// What `look` finds in the changes from now on, looking at the client as it is after each.
+  /// Returns a stream of the values that `look` returns for each change from now on. `look` sees the state of the client after the change.
   ///
   ///     let names = client.observe { change, client in
   ///       if case .room(let room, let aspects) = change, aspects.contains(.name) { client.state(of: room)?.name } else { nil }
   ///     }
   ///
-  /// - Parameter first: is delivered at once.
+  /// - Parameter first: the first value, which the stream delivers at once.
   public func observe<Value: Sendable>(
     startingWith first: Value? = nil, _ look: @escaping @Sendable (Change, isolated MatrixClient) -> Value?
   ) -> AsyncStream<Value> {
     stream(startingWith: first.map { [$0] } ?? []) { change, client in look(change, client).map { [$0] } ?? [] }
   }
 
-  /// - Parameter values: of a change, in order; the stream ends behind one that is the last.
+  /// - Parameter values: returns the values for a change, in order. The stream ends after a value that is marked as the last.
   func stream<Value: Sendable>(
     startingWith first: [Value] = [], endingWith isLast: @escaping @Sendable (Value) -> Bool = { _ in false },
     of values: @escaping @Sendable (Change, isolated MatrixClient) -> [Value]
@@ -40,21 +40,21 @@ extension MatrixClient {
     return stream
   }
 
-  /// The session's states, the present one first.
+  /// Returns a stream of the session's states. It starts with the current state.
   public func sessionStates() -> AsyncStream<SessionState> {
     observe(startingWith: sessionState) { change, client in
       if case .session = change { client.sessionState } else { nil }
     }
   }
 
-  /// Whether the client talks with its server, the present state first.
+  /// Returns a stream of the states of the connection to the server. It starts with the current state.
   public func connectionStates() -> AsyncStream<ConnectionState> {
     observe(startingWith: connectionState) { change, client in
       if case .connection = change { client.connectionState } else { nil }
     }
   }
 
-  /// What could not be sent, of all rooms, until it is tried again or cancelled.
+  /// Returns a stream of the messages of all rooms that could not be sent, until a retry or cancel.
   public func sendErrors() -> AsyncStream<(sending: Sending, error: ClientError)> {
     observe { change, client in
       guard case .sending(let room, let id, .failed(let error)) = change else { return nil }
@@ -64,7 +64,7 @@ extension MatrixClient {
 
   // MARK: Waiting
 
-  /// - Parameter endsOffline: whether what the store has will do where there is no connection.
+  /// - Parameter endsOffline: whether the stored data is enough if there is no connection.
   func firstSync(endsOffline: Bool = false) async throws(ClientError) {
     await wait { client in
       switch client.connection {
@@ -76,13 +76,13 @@ extension MatrixClient {
     if Task.isCancelled || isStopped { throw .cancelled }
   }
 
-  /// Until the state is so, looking at it after every change.
+  /// Waits until the condition is true. Evaluates it after every change.
   func wait(until isSo: (Client) -> Bool) async {
     if isSo(core) { return }
     for await _ in changes() where isSo(core) { return }
   }
 
-  /// The same, for that long at most. Whether it is so.
+  /// Waits until the condition is true, but not longer than the timeout. Returns whether it is true.
   @discardableResult
   func wait(atMost seconds: Int, until isSo: (Client) -> Bool) async -> Bool {
     if isSo(core) { return true }

@@ -2,14 +2,14 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Ignoring and being there.
+/// Ignored users, presence, and what others can see of the user.
 extension MatrixClient {
   public var ignoredUsers: Set<UserID> { core.ignoredUsers.users }
 
-  /// From now on nothing of theirs is shown but what changes a room; ends when a sync has brought it to every view.
+  /// Ignores a user: hides all their events except those that change a room. Returns when a sync has updated every view.
   public func ignore(_ user: UserID) async throws(ClientError) { try await setIgnored(user, true) }
 
-  /// What is known of what they said is shown again.
+  /// Stops ignoring a user. The known events of that user are shown again.
   public func unignore(_ user: UserID) async throws(ClientError) { try await setIgnored(user, false) }
 
   private func setIgnored(_ user: UserID, _ isIgnored: Bool) async throws(ClientError) {
@@ -20,7 +20,7 @@ extension MatrixClient {
     guard isDone else { throw .network }
   }
 
-  /// Whom one ignores, now and whenever it is different.
+  /// Returns a stream with the ignored users now, and a new set at each change.
   public func ignoredUserChanges() -> AsyncStream<Set<UserID>> {
     observe(startingWith: ignoredUsers) { change, client in
       if case .ignoredUsers = change { client.ignoredUsers } else { nil }
@@ -29,8 +29,8 @@ extension MatrixClient {
 
   // MARK: Presence
 
-  /// Tells others whether one is there, now and with every sync.
-  /// - Parameter message: of the status; nil for none.
+  /// Sets the user's presence, now and with every sync.
+  /// - Parameter message: the status message; nil for none.
   public func setPresence(_ presence: Presence, message: String? = nil) async throws(ClientError) {
     try await perform(.people(.setPresence(presence, message: message.map { ByteString($0) })))
   }
@@ -39,8 +39,8 @@ extension MatrixClient {
     try await perform(.presence(of: user))
   }
 
-  /// Who is there, as syncs tell it from now on, until `observePresence(false)`; `SyncMode.sliding` does not.
-  /// - Parameter users: empty for all.
+  /// Returns a stream of presence from the syncs from now on, until `observePresence(false)`. `SyncMode.sliding` brings no presence.
+  /// - Parameter users: the users; empty for all users.
   public func presences(of users: Set<UserID> = []) -> AsyncStream<(user: UserID, presence: UserPresence)> {
     observePresence(true)
     return stream { change, client in
@@ -53,16 +53,16 @@ extension MatrixClient {
 
   // MARK: Receipts
 
-  /// Whether senders are told what has reached this device, on servers that pass it on (`martlet.delivered`); off at the start.
+  /// Sets whether senders learn which messages have reached this device. The server must support it (`martlet.delivered`). Off at the start.
   public func setDeliveryReceipts(_ isOn: Bool) async throws(ClientError) {
     try await perform(.reading(.setDeliveryReceipts(isOn)))
   }
 
-  /// Whether others see how far one reads; on at the start.
+  /// Sets whether others see the user's read receipts. On at the start.
   public func setPublicReceipts(_ isOn: Bool) async throws(ClientError) {
     try await perform(.reading(.setPublicReceipts(isOn)))
   }
 
-  /// Whether others see that one is writing; on at the start.
+  /// Sets whether others see that the user is typing. On at the start.
   public func setTypingNotices(_ isOn: Bool) async throws(ClientError) { try await perform(.sending(.setTypingNotices(isOn))) }
 }

@@ -1,7 +1,7 @@
 public import JSON
 import MatrixModel
 
-/// What program a device runs, in account data that clients in use read (`io.element.matrix_client_information.DEVICE`).
+/// The program of a device, in the account data that existing clients read (`io.element.matrix_client_information.DEVICE`).
 public struct ClientInformation: Sendable, Hashable {
   public var name: ByteString
   public var version: ByteString?
@@ -13,7 +13,7 @@ public struct ClientInformation: Sendable, Hashable {
     self.url = url
   }
 
-  /// nil where the content names no program.
+  /// Reads the content; nil if it does not name a program.
   init?(_ content: JSON) {
     guard let name = content["name"]?.text else { return nil }
     self.init(name: name, version: content["version"]?.text, url: content["url"]?.text)

@@ -2,22 +2,22 @@ public import ClientCore
 public import JSON
 public import MatrixModel
 
-/// Notifications, media and what the account keeps on the server.
+/// Pushers, media and account data.
 extension MatrixClient {
   // MARK: Notifications
 
   public func pushers() async throws(ClientError) -> [Pusher] { try await perform(.pushers()) }
 
-  /// Makes the pusher, or changes the one of that key and application.
+  /// Creates a pusher, or changes the existing pusher with its key and app ID.
   public func setPusher(_ pusher: Pusher, keepsOthers: Bool = false) async throws(ClientError) {
     try await perform(.setPusher(pusher, keepsOthers: keepsOthers))
   }
 
-  /// What a browser subscribes with to be pushed to by this server (`applicationServerKey`, in URL-safe Base64); nil where the server
-  /// has no Web Push. The subscription becomes a pusher of kind `webPush`.
+  /// Returns the key with which a browser subscribes to Web Push of this server (`applicationServerKey`, in URL-safe Base64). nil if the
+  /// server has no Web Push. The subscription becomes a pusher of kind `webPush`.
   public func webPushKey() async throws(ClientError) -> ByteString? { try await perform(.webPushKey) }
 
-  /// Sends back what a Web Push pusher was pushed first, `app_id` and `ack_token`: nothing else is pushed to it before.
+  /// Activates a Web Push pusher with `app_id` and `ack_token` of its first push. The server pushes nothing else before.
   public func activatePusher(appID: ByteString, token: ByteString) async throws(ClientError) {
     try await perform(.activatePusher(appID: appID, token: token))
   }
@@ -26,10 +26,10 @@ extension MatrixClient {
     try await perform(.deletePusher(key: key, appID: appID))
   }
 
-  /// The push rules as the server has them.
+  /// Requests the push rules from the server.
   public func pushRules() async throws(ClientError) -> JSON { try await perform(.pushRules()) }
 
-  /// What one was notified of, the newest first.
+  /// Returns a page of the user's notifications, the newest first.
   public func notifications(
     highlightsOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> NotificationPage {
@@ -38,14 +38,14 @@ extension MatrixClient {
 
   // MARK: Media
 
-  /// Bytes of the largest file that one may upload; nil where the server does not say.
+  /// Returns the size limit of an upload in bytes; nil if the server does not state one.
   public func uploadLimit() async throws(ClientError) -> Int64? { try await perform(.uploadLimit()) }
 
-  /// Sends a file.
+  /// Uploads a file.
   /// - Parameters:
-  ///   - reserved: where it goes (`reserveMedia`); nil for a new place.
-  ///   - progress: of its bytes, in order, at the end with the total.
-  /// - Throws: `tooLarge` before anything is sent, `attachmentIsGone` where it cannot be read.
+  ///   - reserved: the reserved URI (`reserveMedia`); nil for a new one.
+  ///   - progress: receives the number of sent bytes, in order, and finally the total.
+  /// - Throws: `tooLarge` before anything is sent, `attachmentIsGone` if the file cannot be read.
   public func upload(
     path: String, mimeType: String, fileName: String? = nil, into reserved: MediaURI? = nil,
     progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
@@ -60,24 +60,25 @@ extension MatrixClient {
 
   public func reserveMedia() async throws(ClientError) -> ReservedMedia { try await perform(.reserveMedia()) }
 
-  /// What a page on the web says of itself; the server fetches it.
+  /// Returns a preview of a web page. The server fetches the page.
   public func preview(of url: String) async throws(ClientError) -> URLPreview {
     try await perform(.preview(of: ByteString(url)))
   }
 
   // MARK: What the account keeps
 
-  /// Refused with `M_NOT_FOUND` where there is none.
+  /// Returns account data. The server refuses with `M_NOT_FOUND` if there is none of the type.
   public func accountData(_ type: EventType) async throws(ClientError) -> JSON {
     try await perform(.accountData(type, of: try ownUserID()))
   }
 
+  /// Sets account data.
   /// - Parameter content: a JSON object.
   public func setAccountData(_ type: EventType, _ content: [UInt8]) async throws(ClientError) {
     try await perform(.account(.setAccountData(type, content: content)))
   }
 
-  /// The ID of a filter that is now on the server.
+  /// Stores a filter on the server and returns its ID.
   /// - Parameter filter: a JSON object.
   public func createFilter(_ filter: [UInt8]) async throws(ClientError) -> ByteString {
     try await perform(.createFilter(filter, of: try ownUserID()))
@@ -87,7 +88,7 @@ extension MatrixClient {
     try await perform(.filter(id, of: try ownUserID()))
   }
 
-  /// Messages with these words in them.
+  /// Returns a page of the messages that match a search.
   public func search(_ search: MessageSearch, from: ByteString? = nil) async throws(ClientError) -> SearchPage {
     try await perform(.search(search, from: from))
   }

@@ -2,9 +2,9 @@ public import ClientCore
 public import JSON
 public import MatrixModel
 
-/// Finding rooms and people.
+/// Queries for rooms and users.
 extension MatrixClient {
-  /// A page of published rooms, see `Query.publicRooms`.
+  /// Returns a page of the public rooms, see `Query.publicRooms`.
   public func publicRooms(
     matching term: String? = nil, types: [ByteString?] = [], on server: ServerName? = nil, limit: Int? = nil,
     since: ByteString? = nil
@@ -14,8 +14,8 @@ extension MatrixClient {
         matching: term.map { ByteString($0) }, types: types, on: server, limit: limit, since: since))
   }
 
-  /// What can be known of a room without being in it.
-  /// - Parameter room: its ID or alias.
+  /// Returns a summary of a room. The user need not be a member.
+  /// - Parameter room: the room ID or alias.
   public func roomSummary(_ room: String, via servers: [ServerName] = []) async throws(ClientError) -> RoomSummary {
     try await perform(.roomSummary(ByteString(room), via: servers))
   }
@@ -30,7 +30,8 @@ extension MatrixClient {
 
   public func profile(of user: UserID) async throws(ClientError) -> Profile { try await perform(.profile(of: user)) }
 
-  /// - Parameter value: JSON; nil takes the field away.
+  /// Sets a field of the user's profile.
+  /// - Parameter value: JSON; nil removes the field.
   public func setProfileField(_ name: String, _ value: [UInt8]?) async throws(ClientError) {
     let user = try ownUserID()
     let name = ByteString(name)
@@ -41,7 +42,8 @@ extension MatrixClient {
     try await perform(.account(.setDisplayName(ByteString(name))))
   }
 
-  /// - Parameter path: of a picture.
+  /// Uploads a picture and sets it as the user's avatar.
+  /// - Parameter path: the path of the picture.
   public func setAvatar(path: String, mimeType: String) async throws(ClientError) {
     try await perform(.account(.setAvatar(BlobHandle(ByteString(path)), mimeType: ByteString(mimeType))))
   }

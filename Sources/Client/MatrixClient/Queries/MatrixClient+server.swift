@@ -2,14 +2,15 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// The server and the account.
+/// Queries about the server and the account.
 extension MatrixClient {
   public func versions() async throws(ClientError) -> ServerVersions { try await perform(.versions()) }
   public func capabilities() async throws(ClientError) -> Capabilities { try await perform(.capabilities()) }
   public func loginFlows() async throws(ClientError) -> LoginFlows { try await perform(.loginFlows()) }
-  /// Whose token the server takes this session's for.
+  /// Returns the user and the device to which this session's access token belongs.
   public func whoAmI() async throws(ClientError) -> TokenOwner { try await perform(.whoAmI()) }
 
+  /// Changes the password of the account.
   /// - Parameter logsOutOthers: whether the sessions of the account's other devices end.
   public func changePassword(
     _ password: String, logsOutOthers: Bool = true, by authenticator: Authenticator? = nil
@@ -17,8 +18,8 @@ extension MatrixClient {
     try await perform(.changePassword(ByteString(password), logsOutOthers: logsOutOthers), by: authenticator)
   }
 
-  /// Closes the account for good, and ends this session.
-  /// - Parameter erases: whether the server shows what the account wrote to nobody who has not seen it yet.
+  /// Deactivates the account permanently, and ends this session.
+  /// - Parameter erases: whether the server hides the account's messages from users who have not received them yet.
   public func deactivateAccount(erases: Bool = false, by authenticator: Authenticator? = nil) async throws(ClientError) {
     _ = try ownUserID()
     try await perform(.deactivateAccount(erases: erases), by: authenticator)
@@ -26,12 +27,12 @@ extension MatrixClient {
 
   public func thirdPartyIDs() async throws(ClientError) -> [ThirdPartyID] { try await perform(.thirdPartyIDs()) }
 
-  /// Proves to a third party who one is.
+  /// Returns a token that proves the user's identity to a third party.
   public func openIDToken() async throws(ClientError) -> OpenIDToken {
     try await perform(.openIDToken(of: try ownUserID()))
   }
 
-  /// For signing in another device of the account.
+  /// Returns a token that signs in another device of the account.
   public func loginToken(by authenticator: Authenticator? = nil) async throws(ClientError) -> LoginToken {
     try await perform(.loginToken(), by: authenticator)
   }
@@ -42,7 +43,7 @@ extension MatrixClient {
   }
 }
 
-/// The devices of the account.
+/// Queries about the devices of the account.
 extension MatrixClient {
   public func devices() async throws(ClientError) -> [Device] { try await perform(.devices()) }
   public func device(_ id: DeviceID) async throws(ClientError) -> Device { try await perform(.device(id)) }
@@ -51,7 +52,7 @@ extension MatrixClient {
     try await perform(.renameDevice(id, ByteString(name)))
   }
 
-  /// Ends its session.
+  /// Deletes a device and ends its session.
   public func deleteDevice(_ id: DeviceID, by authenticator: Authenticator? = nil) async throws(ClientError) {
     try await perform(.deleteDevice(id), by: authenticator)
   }
@@ -60,8 +61,8 @@ extension MatrixClient {
     try await perform(.deleteDevices(ids), by: authenticator)
   }
 
-  /// Tells the account's other sessions what program this device runs. Written only where it is different.
-  /// - Parameter information: nil takes it back.
+  /// Tells the account's other sessions which program this device runs. Writes the account data only if it changes.
+  /// - Parameter information: the program; nil removes the information.
   public func setClientInformation(_ information: ClientInformation?) async throws(ClientError) {
     guard let session = core.session else { throw .notSignedIn }
     let type = ClientInformation.type(of: session.deviceID)

@@ -2,7 +2,7 @@ public import ClientCore
 public import JSON
 public import MatrixModel
 
-/// Looking things up in a room on the server, see the queries of the same names.
+/// Queries about a room, see the functions of `Query` with the same names.
 extension MatrixRoom {
   public func event(_ event: EventID) async throws(ClientError) -> Event {
     try await client.perform(.event(event, in: id))
@@ -34,7 +34,7 @@ extension MatrixRoom {
     try await client.perform(.joinedMembers(of: id))
   }
 
-  /// A page of the rooms of this space.
+  /// Returns a page of the rooms of this space.
   public func hierarchy(
     suggestedOnly: Bool = false, maxDepth: Int? = nil, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> HierarchyPage {

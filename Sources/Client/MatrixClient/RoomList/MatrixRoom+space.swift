@@ -1,20 +1,20 @@
 public import ClientCore
 public import MatrixModel
 
-/// Spaces: rooms that others are put into.
+/// Spaces: rooms that list other rooms.
 extension MatrixClient {
-  /// The spaces one is in and what is in them, as it is now; `Change.spaces` and `Change.spaceCounts` tell when it is different.
+  /// The spaces in which the user is joined, with their rooms. `Change.spaces` and `Change.spaceCounts` report changes.
   public var spaces: SpaceGraph { core.spaces }
-  /// Spaces that are in no other, by their names.
+  /// The spaces that are in no other space, in the order of their names.
   public var topLevelSpaces: [RoomID] { core.topLevelSpaces }
-  /// Rooms that are in no space.
+  /// The rooms that are in no space.
   public var orphanRooms: [RoomID] { core.orphanRooms }
 
-  /// The main space that the room says it belongs to; nil where it names none that counts.
+  /// Returns the main space that a room names as its parent; nil if it names no valid one.
   public func canonicalParent(of room: RoomID) -> RoomID? { core.canonicalParent(of: room) }
 
-  /// Makes a space, and ends when a sync has brought it.
-  /// - Parameter space: as `NewRoom.space` makes it.
+  /// Creates a space. Returns when a sync has brought it.
+  /// - Parameter space: the space, from `NewRoom.space`.
   public func createSpace(_ space: NewRoom) async throws(ClientError) -> MatrixRoom {
     guard let id = try await perform(.rooms(.create(space))) else { throw .badAnswer }
     await wait { $0.room(id)?.isSpace ?? false || $0.sessionState != .signedIn }
@@ -23,11 +23,11 @@ extension MatrixClient {
 }
 
 extension MatrixRoom {
-  /// Puts a room into this space.
+  /// Adds a room to this space.
   /// - Parameters:
   ///   - order: see `SpaceChildChange`.
-  ///   - setsParent: whether the room says so as well, as its main space. Where one may not say so in the room, it is in the space all the same.
-  /// - Throws: `notAllowed` where the own power level does not suffice.
+  ///   - setsParent: whether the room also names this space as its main parent. If the user is not allowed to set that, the room is added anyway.
+  /// - Throws: `notAllowed` if the user's power level is too low.
   public func addChild(
     _ room: RoomID, order: ByteString? = nil, isSuggested: Bool = false, setsParent: Bool = false
   ) async throws(ClientError) {
@@ -43,24 +43,24 @@ extension MatrixRoom {
     }
   }
 
-  /// Changes how a room stands in this space; what the change does not name stays as it is.
+  /// Changes the entry of a room in this space. Keeps everything that the change does not name.
   public func setChild(_ room: RoomID, _ change: SpaceChildChange) async throws(ClientError) {
     try await client.perform(.spaces(.setChild(room, in: id, change)))
   }
 
-  /// Takes a room out of this space.
+  /// Removes a room from this space.
   public func removeChild(_ room: RoomID) async throws(ClientError) {
     try await client.perform(.spaces(.removeChild(room, from: id)))
   }
 
-  /// Makes a room the one at that index of this space's children, by giving as few of them another order as it takes.
+  /// Moves a room to an index among this space's children. Changes the order of as few children as possible.
   public func moveChild(_ room: RoomID, to index: Int) async throws(ClientError) {
     for (child, order) in await client.core.spaceOrders(toMove: room, to: index, in: id) {
       try await setChild(child, SpaceChildChange(order: order))
     }
   }
 
-  /// Puts another room where this one stands in the spaces one may change.
+  /// Replaces this room by another one in the spaces that the user can change.
   func handOverPlaces(to successor: RoomID) async {
     for space in await client.spaces.parents(of: id) {
       guard let place = await client.state(of: space)?.spaceChildren.first(where: { $0.roomID == id }) else { continue }
@@ -74,7 +74,7 @@ extension MatrixRoom {
     }
   }
 
-  /// What is in this space, as the server tells it, page by page: also rooms one is not in.
+  /// Returns the hierarchy of this space from the server, in pages. It includes rooms in which the user is not a member.
   public func hierarchyPages(suggestedOnly: Bool = false, maxDepth: Int? = nil, limit: Int? = nil) -> HierarchyPages {
     HierarchyPages(room: self, suggestedOnly: suggestedOnly, maxDepth: maxDepth, limit: limit)
   }
@@ -90,7 +90,7 @@ public struct HierarchyPages: Sendable {
   private let maxDepth: Int?
   private let limit: Int?
   private var from: ByteString?
-  /// Whether the last page was there.
+  /// Whether the last page has been returned.
   public private(set) var isAtEnd = false
 
   init(room: MatrixRoom, suggestedOnly: Bool, maxDepth: Int?, limit: Int?) {
@@ -100,7 +100,7 @@ public struct HierarchyPages: Sendable {
     self.limit = limit
   }
 
-  /// nil behind the last one. After an error the same page can be asked for again.
+  /// Returns the next page; nil after the last one. After an error, the next call requests the same page again.
   public mutating func next() async throws(ClientError) -> HierarchyPage? {
     if isAtEnd { return nil }
     let page = try await room.hierarchy(suggestedOnly: suggestedOnly, maxDepth: maxDepth, limit: limit, from: from)

@@ -1,12 +1,12 @@
 public import ClientCore
 public import MatrixModel
 
-/// A list of rooms that is kept up to date for as long as this handle is there.
+/// A list of rooms that stays up to date as long as this handle exists.
 ///
 ///     let list = await client.roomList(RoomListQuery(filter: RoomListFilter(.unread)))
 ///     for await changes in await list.changes() { view.apply(changes) }
 ///
-/// What the rows show is in `MatrixRoom.state`.
+/// `MatrixRoom.state` has the content of the rows.
 public final class MatrixRoomList: Sendable {
   public let client: MatrixClient
   public let query: RoomListQuery
@@ -23,7 +23,7 @@ public final class MatrixRoomList: Sendable {
     Task { await client.closeRoomList(id) }
   }
 
-  /// The rooms that are shown now, by section, in the order of the query.
+  /// The visible rooms by section, in the order of the query.
   public var sections: [(section: RoomListSection, rooms: [RoomID])] {
     get async {
       let rooms = await client.core.roomList(id)?.rooms ?? []
@@ -31,23 +31,23 @@ public final class MatrixRoomList: Sendable {
     }
   }
 
-  /// The rooms that are shown of one section.
+  /// Returns the visible rooms of a section.
   public func rooms(in section: RoomListSection) async -> [RoomID] {
     await client.core.roomList(id)?.rooms(in: section) ?? []
   }
 
-  /// How many rooms a section has, shown or not.
+  /// Returns the number of rooms in a section, visible or not.
   public func count(of section: RoomListSection) async -> Int { await client.core.roomList(id)?.count(of: section) ?? 0 }
 
-  /// The list as it is (`RoomListChange.reset`), then every change of it: the steps of one that belong together. Ends with the client.
+  /// Returns a stream with the current list (`RoomListChange.reset`), then the steps of each change. Ends with the client.
   public func changes() async -> AsyncStream<[RoomListChange]> { await client.changes(of: id) }
 
-  /// Shows the next page of a section, where the query has a `pageSize`.
+  /// Shows the next page of a section, if the query has a `pageSize`.
   public func grow(_ section: RoomListSection) async { await client.growRoomList(id, section) }
 }
 
 extension MatrixClient {
-  /// Opens a list of the account's rooms. Several may be open at once.
+  /// Opens a list of the account's rooms. Several lists can be open at once.
   public func roomList(_ query: RoomListQuery = RoomListQuery()) -> MatrixRoomList {
     lastRoomList += 1
     handle(.command(.roomList(.open(lastRoomList, query)), id: 0))
@@ -72,25 +72,25 @@ extension MatrixClient {
     return stream
   }
 
-  /// Rooms visited last (`MatrixRoom.visit()`), the last one first; the same on all devices of the account.
+  /// The rooms that the user visited last (`MatrixRoom.visit()`), the latest first. The same on all devices of the account.
   public var breadcrumbs: [RoomID] { core.breadcrumbs.rooms }
 
-  /// Whether the server hides rooms until their next message (`MatrixRoom.hide()`).
+  /// Returns whether the server can hide rooms until their next message (`MatrixRoom.hide()`).
   public func canHideRooms() async throws(ClientError) -> Bool { try await extensions().contains(.hide) }
 
-  /// Hides all rooms one is in, or these, until somebody else says something in each; the number of those that were shown before. Servers
+  /// Hides all joined rooms, or these, until another user sends a message. Returns the number of rooms that were visible before. Servers
   /// without `martlet.hide` refuse it.
   @discardableResult
   public func hideRooms(_ rooms: [RoomID]? = nil) async throws(ClientError) -> Int {
     try await perform(.setHidden(true, rooms: rooms))
   }
 
-  /// Shows all hidden rooms, or these; the number of those that were not shown before.
+  /// Shows all hidden rooms, or these. Returns the number of rooms that were hidden before.
   @discardableResult
   public func unhideRooms(_ rooms: [RoomID]? = nil) async throws(ClientError) -> Int {
     try await perform(.setHidden(false, rooms: rooms))
   }
 
-  /// The rooms with a tag, in its order.
+  /// Returns the rooms with a tag, in the order of the tag.
   public func rooms(tagged name: ByteString) -> [RoomID] { core.rooms(tagged: name) }
 }

@@ -2,9 +2,9 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// All conversations at once, and what the server offers for them.
+/// Functions for all rooms at once, and the server's extensions for them.
 extension MatrixClient {
-  /// What the server has beyond the specification; it is asked once.
+  /// Returns the server's extensions of the specification. Asks the server only once.
   public func extensions() async throws(ClientError) -> ServerExtensions {
     if let known = core.offeredExtensions ?? knownExtensions { return known }
     let offered = try await capabilities().extensions
@@ -12,10 +12,10 @@ extension MatrixClient {
     return offered
   }
 
-  /// Out of all rooms that one is in, invited to or knocking at: on the server where it offers that (`martlet.bulk`), which goes on by
-  /// itself whatever happens here, else one after the other.
-  /// - Parameter progress: how many are done, with or without success.
-  /// - Returns: rooms that one could not leave.
+  /// Leaves all rooms in which the user is joined, invited or knocking. If the server offers it (`martlet.bulk`), the server does so in one
+  /// operation, which continues even if this client stops. Otherwise the client leaves one room after the other.
+  /// - Parameter progress: receives the number of rooms that are done, with or without success.
+  /// - Returns: the rooms that the user could not leave.
   @discardableResult
   public func endAll(
     progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
@@ -48,10 +48,10 @@ extension MatrixClient {
     return errors
   }
 
-  /// What is unread in all rooms together, as the server counts; servers without `martlet.unread` refuse it.
+  /// Returns the server's count of unread messages in all rooms. Servers without `martlet.unread` refuse it.
   public func unreadTotal() async throws(ClientError) -> UnreadTotal { try await perform(.unreadTotal()) }
 
-  /// A page of the server's users, see `Query.users`; servers without `martlet.paging` refuse it.
+  /// Returns a page of the server's users, see `Query.users`. Servers without `martlet.paging` refuse it.
   public func users(
     matching term: String? = nil, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> MemberPage {

@@ -2,28 +2,29 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Making rooms and coming into them. Each ends when a sync has brought the room, so that it can be read and written at once.
+/// Functions to create and join rooms. Each returns when a sync has brought the room, so that the app can read and send at once.
 ///
-/// Where the server has made or joined the room and the connection is lost before a sync brings it, or none does within a minute, the function
-/// throws `network`: the room comes with a later sync, and asking for the same direct chat again finds it.
+/// A function throws `network` if the server has created or joined the room, but the connection is lost or no sync brings the room within a
+/// minute. The room then comes with a later sync, and another call for the same direct chat finds it.
 extension MatrixClient {
-  /// How long a sync may take to bring what the server has just done.
+  /// The time limit for the sync that brings the room.
   static let arrivalSeconds = 60
 
-  /// - Throws: `network` without a connection: nothing was made then.
+  /// Creates a room.
+  /// - Throws: `network` without a connection; no room was created then.
   public func createRoom(_ room: NewRoom = NewRoom()) async throws(ClientError) -> MatrixRoom {
     try await arrival(of: try await perform(.rooms(.create(room))))
   }
 
-  /// The room of the direct chat with somebody; it is made where there is none, and the same pair always gets the same one.
-  /// - Throws: `invalidUserID`, `ownUserID`; `network` without a connection where there is none yet.
+  /// Returns the direct chat with a user, and creates it if there is none. The same two users always get the same room.
+  /// - Throws: `invalidUserID`, `ownUserID`; `network` if there is no direct chat yet and no connection.
   public func directChat(with user: UserID) async throws(ClientError) -> MatrixRoom {
     try await arrival(of: try await perform(.rooms(.openDirectChat(with: user.text))))
   }
 
-  /// The private room of just these people and oneself, in or invited, the one with the latest message of several; made where there is
-  /// none. With one of them it is the direct chat.
-  /// - Parameter name: of a room that is made.
+  /// Returns the private room whose joined and invited members are exactly these users and the user of this client. If there are several, it is
+  /// the room with the latest message. If there is none, creates it. With a single other user, returns the direct chat.
+  /// - Parameter name: the name of the room if it is created.
   public func groupChat(with users: [UserID], name: String? = nil) async throws(ClientError) -> MatrixRoom {
     if users.count == 1 { return try await directChat(with: users[0]) }
     for candidate in core.roomsOf(memberCount: users.count + 1) {
@@ -34,9 +35,10 @@ extension MatrixClient {
     return try await createRoom(NewRoom(name: name.map { ByteString($0) }, invited: users))
   }
 
+  /// Joins a room.
   /// - Parameters:
   ///   - address: a room ID or alias.
-  ///   - servers: that may know the room.
+  ///   - servers: servers that may know the room.
   public func join(
     _ address: String, via servers: [ServerName] = [], reason: String? = nil
   ) async throws(ClientError) -> MatrixRoom {
@@ -44,7 +46,7 @@ extension MatrixClient {
       of: try await perform(.rooms(.join(ByteString(address), via: servers, reason: reason.map { ByteString($0) }))))
   }
 
-  /// Asks to be let in.
+  /// Knocks on a room.
   /// - Parameter address: a room ID or alias.
   public func knock(
     on address: String, via servers: [ServerName] = [], reason: String? = nil

@@ -2,21 +2,21 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Being in a room.
+/// The membership of the user.
 extension MatrixRoom {
-  /// Ends when a sync has brought the room, so that it can be written and read at once.
+  /// Joins the room. Returns when a sync has brought it, so that the app can read and send at once.
   public func join(via servers: [ServerName] = [], reason: String? = nil) async throws(ClientError) {
     _ = try await client.join(id.string, via: servers, reason: reason)
   }
 
-  /// Also declines an invitation and withdraws a knock.
+  /// Leaves the room, declines an invitation or withdraws a knock.
   public func leave() async throws(ClientError) { try await client.perform(.rooms(.leave(id))) }
 
-  /// Once one has left it.
+  /// Forgets the room. The user must have left it.
   public func forget() async throws(ClientError) { try await client.perform(.rooms(.forget(id))) }
 
-  /// Back into a room that one has left oneself: by joining it or, where that is not allowed and server and room let one, without an
-  /// invitation (`martlet.rejoin`).
+  /// Returns to a room that the user has left. The client joins it. If that is not allowed, it rejoins without an invitation
+  /// (`martlet.rejoin`), if server and room permit that.
   public func rejoin() async throws(ClientError) {
     do throws(ClientError) { return try await join() } catch {
       guard case .refused(403, _, _, _) = error, try await client.extensions().contains(.rejoin) else { throw error }
@@ -25,26 +25,27 @@ extension MatrixRoom {
     }
   }
 
-  /// Out of a conversation: one leaves, and forgets what was said.
+  /// Leaves and forgets the room.
   public func end() async throws(ClientError) {
     try await leave()
     try await forget()
   }
 
-  /// Leaves, and ignores who invited one.
+  /// Declines the invitation, and ignores the user who sent it.
   public func declineAndIgnore() async throws(ClientError) {
     if let inviter = await state?.inviter { try await client.ignore(inviter) }
     try await leave()
   }
 }
 
-/// Others in a room.
+/// The membership of others.
 extension MatrixRoom {
   public func invite(_ user: UserID, reason: String? = nil) async throws(ClientError) {
     try await client.perform(.invite(user, to: id, reason: reason.map { ByteString($0) }))
   }
 
-  /// Each has a result of their own. In one request where the server offers that, else one after the other.
+  /// Invites several users, in one request if the server offers it, otherwise one after the other. Returns the error of each user who could not be
+  /// invited.
   @discardableResult
   public func invite(_ users: [UserID], reason: String? = nil) async throws(ClientError) -> [UserID: ClientError] {
     var errors: [UserID: ClientError] = [:]
@@ -64,7 +65,7 @@ extension MatrixRoom {
 
   private static let bulkLimit = 100
 
-  /// By an address of another network, see `Query.invite(address:medium:to:identityServer:accessToken:)`.
+  /// Invites a person by an address of another network, see `Query.invite(address:medium:to:identityServer:accessToken:)`.
   public func invite(
     email: String, identityServer: String, accessToken: String
   ) async throws(ClientError) {
@@ -74,7 +75,7 @@ extension MatrixRoom {
         accessToken: ByteString(accessToken)))
   }
 
-  /// Also withdraws an invitation and declines a knock.
+  /// Removes a user, withdraws an invitation or declines a knock.
   public func kick(_ user: UserID, reason: String? = nil) async throws(ClientError) {
     try await client.perform(.people(.kick(id, user, reason: reason.map { ByteString($0) })))
   }
@@ -87,7 +88,7 @@ extension MatrixRoom {
 
   // MARK: Knocking
 
-  /// Who asks to be let in, now and whenever it is different. The whole member list is loaded first.
+  /// Returns a stream with the users who knock now, and a new list at each change. Loads the whole member list first.
   public func knockers() async throws(ClientError) -> AsyncStream<[Member]> {
     try await loadMembers()
     return await client.knockers(in: id)
@@ -102,16 +103,16 @@ extension MatrixRoom {
 
 /// The list of members.
 extension MatrixRoom {
-  /// Has the whole member list loaded; `Room.members` then has it.
+  /// Loads the whole member list into `Room.members`.
   public func loadMembers() async throws(ClientError) { try await client.perform(.people(.loadMembers(id))) }
 
-  /// All members, in or invited, in user ID order.
+  /// Returns all joined and invited members, in the order of their user IDs.
   public func members() async throws(ClientError) -> [Member] {
     try await loadMembers()
     return await state?.members ?? []
   }
 
-  /// Members whose name or ID has the term in it, whatever the case of Latin letters.
+  /// Returns the members whose name or ID contains the term. Ignores the case of Latin letters.
   public func members(matching term: String) async throws(ClientError) -> [Member] {
     let term = term.lowercased()
     return try await members().filter { member in
@@ -119,17 +120,17 @@ extension MatrixRoom {
     }
   }
 
-  /// A page of them, see `Query.members`; servers without `martlet.paging` refuse it.
+  /// Returns a page of the members, see `Query.members`. Servers without `martlet.paging` refuse it.
   public func memberPage(
     membership: Membership = .join, limit: Int? = nil, from: ByteString? = nil
   ) async throws(ClientError) -> MemberPage {
     try await client.perform(.members(of: id, membership: membership, limit: limit, from: from))
   }
 
-  /// How many members are there; servers without `martlet.online` refuse it.
+  /// Returns the number of members who are online. Servers without `martlet.online` refuse it.
   public func onlineCount() async throws(ClientError) -> OnlineCount { try await client.perform(.onlineCount(of: id)) }
 
-  /// How many messages it has had since one joined; servers without `martlet.since_joined` refuse it.
+  /// Returns the number of messages since the user joined. Servers without `martlet.since_joined` refuse it.
   public func messagesSinceJoined() async throws(ClientError) -> Int {
     try await client.perform(.messagesSinceJoined(id))
   }

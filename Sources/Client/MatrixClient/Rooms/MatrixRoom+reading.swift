@@ -2,33 +2,33 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Reading and being read.
+/// Read receipts and typing notifications.
 extension MatrixRoom {
-  /// Everything there has been read.
+  /// Marks everything in the room as read.
   public func markRead() async throws(ClientError) { try await client.perform(.reading(.markRead(id))) }
 
-  /// Everything up to this event has been read; it never moves back.
+  /// Marks everything up to an event as read. A receipt never moves back.
   /// - Parameters:
-  ///   - isPublic: whether others see it.
-  ///   - threadRoot: of the thread it is about; nil for all of the room.
+  ///   - isPublic: whether others see the receipt.
+  ///   - threadRoot: the root of the thread; nil for the whole room.
   public func markRead(
     upTo event: EventID, isPublic: Bool = true, inThread threadRoot: EventID? = nil
   ) async throws(ClientError) {
     try await client.perform(.sendReceipt(upTo: event, in: id, isPublic: isPublic, threadRoot: threadRoot))
   }
 
-  /// Where one goes on reading; nobody else sees it.
+  /// Sets the fully-read marker. Other users do not see it.
   public func setFullyRead(_ event: EventID) async throws(ClientError) {
     try await client.perform(.setFullyRead(event, in: id))
   }
 
-  /// Who has read up to this event and no further, its sender among them, where the live timeline is open and has it.
+  /// Returns the users whose last read event this is, including its sender. The live timeline must be open and contain the event.
   public func readers(at event: EventID) async -> [UserID] { await client.readers(at: event, in: id) }
 
-  /// How many members have not read this event yet, its sender not counted; nil where the live timeline does not have it.
+  /// Returns the number of members who have not read this event, without its sender; nil if the live timeline does not contain it.
   public func unreadMemberCount(of event: EventID) async -> Int? { await client.unreadMemberCount(of: event, in: id) }
 
-  /// Why the room counts as unread: which events, each by which push rule, and from where on.
+  /// Returns why the room counts as unread: the events, the push rule of each, and the read position.
   public func unreadEvidence() async throws(ClientError) -> UnreadEvidence {
     guard case .unread(let evidence) = try await client.result(of: .reading(.explainUnread(id))) else { throw .badAnswer }
     return evidence
@@ -36,17 +36,18 @@ extension MatrixRoom {
 
   // MARK: Writing
 
-  /// Tells that one is writing: again and again as long as one is, or no longer. Sending ends it.
+  /// Sets whether the user is typing. The client repeats the notification as long as it is true. Sending a message ends it.
   public func setTyping(_ isTyping: Bool) async throws(ClientError) {
     try await client.perform(.sending(.setTyping(id, isTyping)))
   }
 
-  /// Who writes, now and whenever it is different. Whoever went away without a word stops after 10 seconds.
+  /// Returns a stream with the users who are typing now, and a new list at each change. A user without a further notification is removed after
+  /// 10 seconds.
   public func typing() async -> AsyncStream<[UserID]> { await client.typing(in: id) }
 }
 
 extension MatrixClient {
-  /// Everything in all rooms has been read: in one request where the server offers that (`martlet.read_all`).
+  /// Marks everything in all rooms as read, in one request if the server offers it (`martlet.read_all`).
   public func markAllRead() async throws(ClientError) { try await perform(.reading(.markRead(nil))) }
 
   func readers(at event: EventID, in room: RoomID) -> [UserID] {

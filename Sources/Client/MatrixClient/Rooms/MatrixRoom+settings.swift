@@ -2,29 +2,33 @@ public import ClientCore
 public import JSON
 public import MatrixModel
 
-/// How a room is set up. What is set shows in `state` once a sync brings it.
+/// The settings of a room. A change shows in `state` when a sync brings it.
 extension MatrixRoom {
-  /// - Parameter name: empty for none.
+  /// Sets the name of the room.
+  /// - Parameter name: if empty, removes the name.
   public func setName(_ name: String) async throws(ClientError) {
     try await client.perform(.rooms(.setName(id, ByteString(name))))
   }
 
-  /// - Parameter topic: empty for none.
+  /// Sets the topic of the room.
+  /// - Parameter topic: if empty, removes the topic.
   public func setTopic(_ topic: String) async throws(ClientError) {
     try await client.perform(.rooms(.setTopic(id, ByteString(topic))))
   }
 
-  /// - Parameter avatar: nil takes it away.
+  /// Sets the avatar of the room.
+  /// - Parameter avatar: nil removes it.
   public func setAvatar(_ avatar: MediaURI?) async throws(ClientError) {
     _ = try await client.perform(.setAvatar(avatar, of: id))
   }
 
-  /// Uploads the picture first.
+  /// Uploads a picture and sets it as the avatar of the room.
   public func setAvatar(path: String, mimeType: String) async throws(ClientError) {
     try await setAvatar(try await client.upload(path: path, mimeType: mimeType))
   }
 
-  /// - Parameter rooms: whose members may join, where the rule is restricted.
+  /// Sets who can join the room.
+  /// - Parameter rooms: the rooms whose members can join if the rule is restricted.
   public func setJoinRule(_ rule: JoinRule, membersOf rooms: [RoomID] = []) async throws(ClientError) {
     _ = try await client.perform(.setJoinRule(rule, membersOf: rooms, of: id))
   }
@@ -37,10 +41,11 @@ extension MatrixRoom {
     _ = try await client.perform(.setAllowsGuests(allows, of: id))
   }
 
-  /// The room that takes this one's place: it is known, and `state?.successor` of this one leads to it. Spec: "Room upgrades".
+  /// Upgrades the room and returns its successor. The client then knows the successor, also as `state?.successor` of this room. Spec: "Room
+  /// upgrades".
   ///
-  /// It also takes this one's place in the spaces one may change; a space that refuses that keeps the old room.
-  /// - Parameter version: nil for the one in which the server makes rooms.
+  /// The successor also replaces this room in the spaces that the user can change. A space that refuses the change keeps the old room.
+  /// - Parameter version: the room version; nil for the server's default.
   public func upgrade(to version: String? = nil, creators: [UserID] = []) async throws(ClientError) -> MatrixRoom {
     var new = version.map { ByteString($0) }
     if new == nil { new = try await client.capabilities().defaultRoomVersion }
@@ -60,12 +65,13 @@ extension MatrixRoom {
     try await client.perform(.createAlias(alias, of: id))
   }
 
-  /// - Parameter alias: the main address; nil for none. It has to lead to the room already, as have the others.
+  /// Sets the main address and the alternative addresses. Each must already be an alias of the room.
+  /// - Parameter alias: the main address; nil removes it.
   public func setCanonicalAlias(_ alias: RoomAlias?, alternatives: [RoomAlias] = []) async throws(ClientError) {
     _ = try await client.perform(.setCanonicalAlias(alias, alternatives: alternatives, of: id))
   }
 
-  /// Whether the server's directory lists it.
+  /// Returns whether the server lists the room among the public rooms.
   public func isPublished() async throws(ClientError) -> Bool { try await client.perform(.isPublished(id)) }
 
   public func setPublished(_ isPublished: Bool) async throws(ClientError) {
@@ -74,15 +80,16 @@ extension MatrixRoom {
 
   // MARK: Any state
 
-  /// The content of one state event as the server has it.
+  /// Requests the content of a state event from the server.
   public func stateContent(_ type: EventType, key: ByteString = "") async throws(ClientError) -> JSON {
     try await client.perform(.state(of: id, type: type, key: key))
   }
 
-  /// All state events as the server has them.
+  /// Requests all state events from the server.
   public func allState() async throws(ClientError) -> [Event] { try await client.perform(.state(of: id)) }
 
-  /// - Parameter content: a JSON object, sent as it is.
+  /// Sends a state event.
+  /// - Parameter content: a JSON object, which is sent unchanged.
   @discardableResult
   public func setState(_ type: EventType, key: ByteString = "", _ content: [UInt8]) async throws(ClientError) -> EventID {
     try await client.perform(.setState(type, key: key, content, of: id))
@@ -90,22 +97,24 @@ extension MatrixRoom {
 
   // MARK: Power
 
-  /// Whether one may do that: answered at once, by what is known here. nil where only the server knows.
+  /// Returns whether the user can do an action, by the known state of the room; nil if only the server knows.
   public func can(_ action: RoomAction) async -> Bool? { await client.can(action, in: id) }
 
-  /// - Parameter level: nil for that of everybody whom nobody gave one.
+  /// Sets the power level of a user.
+  /// - Parameter level: nil for the room's default level.
   /// - Throws: `notAllowed`, without asking the server.
   public func setPowerLevel(of user: UserID, to level: Int64?) async throws(ClientError) {
     try await client.perform(.people(.setPowerLevel(id, of: user, to: level)))
   }
 
-  /// The level that one needs for something.
+  /// Sets the power level that an action requires.
   /// - Throws: `notAllowed`, without asking the server.
   public func setRequiredLevel(_ subject: PowerSubject, to level: Int64) async throws(ClientError) {
     try await client.perform(.people(.setRequiredLevel(id, subject, to: level)))
   }
 
-  /// - Throws: `notAllowed` also for the role of a creator, which nobody can give.
+  /// Gives a user a role.
+  /// - Throws: `notAllowed`, also for the role of a creator, which cannot be given.
   public func setRole(_ role: RoomRole, of user: UserID) async throws(ClientError) {
     guard let level = role.suggestedLevel else { throw .notAllowed }
     try await setPowerLevel(of: user, to: level)
@@ -126,7 +135,7 @@ extension MatrixRoom {
     try await client.perform(.tags(of: id, for: try await client.ownUserID()))
   }
 
-  /// Events that the account keeps under tags (`m.favourite`).
+  /// Returns the events that the account keeps under tags, such as `m.favourite`.
   public func taggedEvents() async throws(ClientError) -> TaggedEvents {
     do throws(ClientError) { return TaggedEvents(try await accountData(TaggedEvents.type)) } catch {
       guard case .refused(404, _, _, _) = error else { throw error }

@@ -2,10 +2,11 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Writing. What is written goes into the outbox and out in order, also after a restart where the store keeps it; the verbs end when it
-/// is there, and `Sending.sent()` when the server has it.
+/// Functions to send. They put messages into the outbox and return. The client sends the outbox in order, even after a restart if the store
+/// is a file. `Sending.sent()` returns when the server has the message.
 extension MatrixRoom {
-  /// - Throws: `invalidContent` for an empty text.
+  /// Sends a text.
+  /// - Throws: `invalidContent` if the text is empty.
   @discardableResult
   public func send(_ text: String) async throws(ClientError) -> Sending { try await client.send(text, to: id) }
 
@@ -19,14 +20,15 @@ extension MatrixRoom {
     try await send(.message(.markdown(ByteString(markdown))))
   }
 
-  /// Any event.
-  /// - Parameter content: a JSON object, sent as it is.
+  /// Sends an event of any type.
+  /// - Parameter content: a JSON object, which is sent unchanged.
   @discardableResult
   public func send(_ type: EventType, _ content: [UInt8]) async throws(ClientError) -> Sending {
     try await send(.custom(type, content: content))
   }
 
-  /// - Parameter user: the sender of what it answers, where that person is to be told.
+  /// Replies to a message.
+  /// - Parameter user: the sender of that message, if the reply must notify that user.
   @discardableResult
   public func reply(
     _ text: String, to target: SendTarget, mentioning user: UserID? = nil
@@ -41,11 +43,11 @@ extension MatrixRoom {
 
   // MARK: Files
 
-  /// Sends a file and waits until the server has all of it.
+  /// Sends a file and waits until the server has it.
   /// - Parameters:
-  ///   - kind: nil for the one that the type says.
-  ///   - progress: in bytes, in order, at the end with the total.
-  /// - Throws: `attachmentIsGone` where it cannot be read, `tooLarge`; where the task is cancelled the file is not sent.
+  ///   - kind: the kind of message; nil for the kind that matches the MIME type.
+  ///   - progress: receives the number of sent bytes, in order, and finally the total.
+  /// - Throws: `attachmentIsGone` if the file cannot be read, `tooLarge`. If the task is cancelled, the file is not sent.
   @discardableResult
   public func sendFile(
     _ path: String, mimeType: String, as kind: MessageContent.Kind? = nil, caption: String? = nil,
@@ -55,9 +57,9 @@ extension MatrixRoom {
     return try await sendFile(at: path, name, mimeType, kind, caption, progress)
   }
 
-  /// Sends bytes as a file, and waits until the server has all of them. They lie in the folder of temporary files meanwhile.
-  /// - Parameter name: that others see, with no path.
-  /// - Throws: as the other; `attachmentIsGone` where there is no room for the temporary file.
+  /// Sends bytes as a file, and waits until the server has them. They are in the folder of temporary files meanwhile.
+  /// - Parameter name: the file name that others see, without a path.
+  /// - Throws: the same errors as with a path; `attachmentIsGone` also if there is no space for the temporary file.
   @discardableResult
   public func sendFile(
     _ bytes: [UInt8], named name: String, mimeType: String, as kind: MessageContent.Kind? = nil, caption: String? = nil,
@@ -96,19 +98,19 @@ extension MatrixRoom {
 
   // MARK: What was said
 
-  /// New text, or a new caption where the target is a file.
-  /// - Throws: `notAllowed` for messages of others.
+  /// Replaces the text of a message, or the caption of a file.
+  /// - Throws: `notAllowed` for messages of other users.
   public func edit(_ target: SendTarget, _ text: String) async throws(ClientError) {
     try await client.perform(.sending(.edit(id, target, FormattedText(ByteString(text)))))
   }
 
-  /// Reacts, or takes the own reaction of that kind back.
+  /// Adds the user's reaction with a key, or removes it.
   public func toggleReaction(_ key: String, to target: SendTarget) async throws(ClientError) {
     try await client.perform(.sending(.toggleReaction(id, target, key: ByteString(key))))
   }
 
-  /// Removes the content; ends when the server has done it.
-  /// - Parameter relations: related events that go with it, see `SendingCommand.redact`.
+  /// Redacts an event. Returns when the server has done it.
+  /// - Parameter relations: the related events to redact too, see `SendingCommand.redact`.
   public func redact(
     _ target: SendTarget, reason: String? = nil, with relations: [ByteString] = []
   ) async throws(ClientError) {
@@ -120,30 +122,33 @@ extension MatrixRoom {
     try await client.perform(.sending(.vote(id, poll: poll, answers: answers)))
   }
 
-  /// - Parameter text: what clients show that do not know polls.
+  /// Ends a poll.
+  /// - Parameter text: the text for clients that do not support polls.
   public func endPoll(_ poll: SendTarget, text: String) async throws(ClientError) {
     try await client.perform(.sending(.endPoll(id, poll: poll, text: ByteString(text))))
   }
 
-  /// - Throws: `notAllowed`, without asking the server where that is known.
+  /// Pins an event.
+  /// - Throws: `notAllowed`, without asking the server if the client knows it.
   public func pin(_ event: EventID) async throws(ClientError) { try await client.perform(.sending(.pin(id, event))) }
   public func unpin(_ event: EventID) async throws(ClientError) { try await client.perform(.sending(.unpin(id, event))) }
 
   // MARK: Drafts
 
-  /// What the composer holds; empty for none. Also tells the others that the user is writing.
+  /// Sets the text of the composer; empty for none. Also sends typing notifications.
   public func setDraft(_ text: String) async throws(ClientError) {
     try await client.setDraft(ByteString(text), in: id)
   }
 
-  /// - Parameter isOn: while off, messages to this room wait.
+  /// Turns sending to this room on or off.
+  /// - Parameter isOn: while false, messages to this room wait in the outbox.
   public func setSending(_ isOn: Bool) async throws(ClientError) {
     try await client.perform(.sending(.setSending(id, isEnabled: isOn)))
   }
 }
 
 extension MatrixClient {
-  /// Cancels a message that no caller waits for any more, whether the task goes on or not.
+  /// Cancels a message for which no caller waits any more, even if the task is cancelled.
   func giveUp(_ sending: Sending) { handle(.command(.sending(.cancel(sending.room.id, sending.target)), id: 0)) }
 
   /// Replaces the text of the room's draft in one turn of the actor.

@@ -2,7 +2,7 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// Something on its way to a room: it is in the outbox, and how it gets on can be followed.
+/// A message in the outbox, whose progress an app can follow.
 ///
 ///     let sending = try await room.send("Hello")
 ///     let event = try await sending.sent()
@@ -10,16 +10,16 @@ public struct Sending: Sendable, Hashable {
   public let room: MatrixRoom
   public let id: SendID
 
-  /// What an edit, a reaction or a reply may speak of before the server has it.
+  /// The target of an edit, a reaction or a reply before the server has the message.
   public var target: SendTarget { .sending(id) }
 
-  /// How it gets on, beginning with what is known; ends when the server has it or it is cancelled.
+  /// Returns a stream of the progress, starting with the current state. It ends when the server has the message, or when it is cancelled.
   public func progress() async -> AsyncStream<SendProgress> { await room.client.progress(of: id) }
 
-  /// Waits until the server has it.
-  /// - Parameter progress: of its files together, in bytes.
-  /// - Throws: the reason, where it failed: it stays in the outbox until `retry` or `cancel`. `cancelled` where it was taken back or
-  ///   the task was cancelled: then it goes on without anybody waiting.
+  /// Waits until the server has the message.
+  /// - Parameter progress: receives the progress of its files together, in bytes.
+  /// - Throws: the error if sending failed; the message stays in the outbox until `retry` or `cancel`. `cancelled` if the message was
+  ///   cancelled, or the task: then sending continues without a caller.
   @discardableResult
   public func sent(
     progress: (@Sendable (_ sentBytes: Int64, _ totalBytes: Int64) -> Void)? = nil
@@ -36,13 +36,13 @@ public struct Sending: Sendable, Hashable {
     throw .cancelled
   }
 
-  /// Once more, with what waits for it.
+  /// Retries the message, and those that wait for it.
   public func retry() async throws(ClientError) { try await room.client.perform(.sending(.retry(room.id, target))) }
-  /// Takes it back. Nothing happens where the server has it.
+  /// Cancels the message. Does nothing if the server has it.
   public func cancel() async throws(ClientError) { try await room.client.perform(.sending(.cancel(room.id, target))) }
 }
 
-/// The last that was heard of the newest entries of the outbox, for those who ask later.
+/// The last known progress of the newest entries of the outbox, for later callers.
 struct SendingLog {
   private var last: [SendID: SendProgress] = [:]
   private var order: [SendID] = []
@@ -58,7 +58,7 @@ struct SendingLog {
 }
 
 extension SendProgress {
-  /// Whether nothing more comes.
+  /// Whether this is the last progress.
   var isLast: Bool {
     switch self {
     case .sent, .cancelled: true
@@ -68,14 +68,14 @@ extension SendProgress {
 }
 
 extension MatrixClient {
-  /// Puts a message into the outbox; it goes out in order, also after a restart where the store is a file.
-  /// - Throws: `invalidContent` where there is nothing to say.
+  /// Puts a message into the outbox. The client sends messages in order. If the store is a file, it does so even after a restart.
+  /// - Throws: `invalidContent` if the message is empty.
   @discardableResult
   public func send(_ message: OutgoingMessage, to room: RoomID) async throws(ClientError) -> Sending {
     try await queue(.sending(.send(room, message)), in: room)
   }
 
-  /// A command that ends in the outbox.
+  /// Carries out a command that puts a message into the outbox.
   func queue(_ command: Command, in room: RoomID) async throws(ClientError) -> Sending {
     guard case .queued(let id) = try await result(of: command) else { throw .invalidContent }
     return Sending(room: self.room(room), id: id)

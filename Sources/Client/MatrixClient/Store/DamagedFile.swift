@@ -9,9 +9,9 @@ import JSON
   import Darwin
 #endif
 
-/// A store's file that SQLite cannot work with. It stays, under another name, for whoever wants to look at it.
+/// A store's file that SQLite cannot use. It is renamed and kept for examination.
 enum DamagedFile {
-  /// Puts a new file in its place, with the records nobody can bring back as far as they can be read.
+  /// Replaces it by a new file, with the readable records that a sync does not bring again.
   static func replace(_ path: String) throws(StoreError) -> (file: SQLiteFile, name: String) {
     let saved = salvage(path)
     var number = 1
@@ -28,7 +28,7 @@ enum DamagedFile {
     return (file, name)
   }
 
-  /// From both ends up to where the damage is, without the index: what counts is written early and late.
+  /// Reads the records from both ends up to the damage, without the index. The important records are written early and late.
   private static func salvage(_ path: String) -> [StoreRecord] {
     guard let file = try? SQLiteFile(path: path, isOwner: false) else { return [] }
     var saved: [ByteString: StoreRecord] = [:]

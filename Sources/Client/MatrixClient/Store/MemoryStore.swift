@@ -1,7 +1,7 @@
 public import ClientCore
 import JSON
 
-/// Records for the life of the process.
+/// A store in memory, for the life of the process.
 public actor MemoryStore: Store {
   private var records: [ByteString: [UInt8]] = [:]
   private var hasClient = false
@@ -26,6 +26,6 @@ public actor MemoryStore: Store {
   }
 
   public func hasForeignWrites() -> Bool { false }
-  /// What it holds stays, for the next client.
+  /// Closes the store. The records stay for the next client.
   public func close() { hasClient = false }
 }

@@ -8,16 +8,15 @@ public import ClientCore
   import Darwin
 #endif
 
-/// Records in one SQLite file, which only its owner may read (mode 0600): it holds an access token.
+/// A store in a SQLite file. Only the owner can read the file (mode 0600), because it contains an access token.
 ///
-/// One process at a time owns the file and syncs; others read it as a `StoreGuest`. Beside it lie SQLite's `-wal` and `-shm`
-/// and the locks `-owner` and `-write`. A write is on disk when it is acknowledged.
+/// Only one process at a time owns the file and syncs. Others read it as a `StoreGuest`. Beside the file are SQLite's `-wal` and `-shm`,
+/// and the locks `-owner` and `-write`. A write is on disk when the function returns.
 ///
-/// A file that is damaged when it is opened or first read is set aside (`damagedFile`), and what a sync does not bring again is
-/// taken from it as far as it can be read: the client then syncs afresh. Damage that shows later ends the writing: the next
-/// start sets the file aside.
+/// If the file is damaged when it is opened or first read, the store renames it (`damagedFile`) and saves the readable records that a sync
+/// does not bring again. The client then syncs from the start. Later damage ends all writes, and the next start renames the file.
 public actor SQLiteStore: Store {
-  /// A damaged file that this store found in its place, under its new name.
+  /// The new path of a damaged file that this store replaced; nil if there was none.
   public private(set) var damagedFile: String?
 
   private let path: String
@@ -25,7 +24,7 @@ public actor SQLiteStore: Store {
   private let ownerLock: StoreLock?
   private let writeLock: StoreLock
   private var file: SQLiteFile?
-  /// Whether all that was asked so far could be read.
+  /// Whether all reads so far have succeeded.
   private var isUntouched = true
   private var isDamaged = false
   private var hasClient = false
@@ -36,7 +35,7 @@ public actor SQLiteStore: Store {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Opens the file or makes it, as its owner. Throws `inUse` where there is one already.
+  /// Opens or creates the file as its owner. Throws `inUse` if it already has an owner.
   public init(path: String) throws(StoreError) {
     try self.init(path: path, isOwner: true)
   }
@@ -82,7 +81,7 @@ public actor SQLiteStore: Store {
     }
   }
 
-  /// SQLite would make it readable for others.
+  /// Creates the file first, because SQLite would let other users read it.
   static func create(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
@@ -129,7 +128,7 @@ public actor SQLiteStore: Store {
     }
   }
 
-  /// Nobody knows yet what was in the file: the client begins with what can be saved. Later it goes on in memory.
+  /// Replaces a damaged file before the first read, so that the client starts with the saved records. Later, the client continues in memory.
   private func loadDamaged(_ range: StoreRange) throws(StoreError) -> [StoreRecord] {
     guard isUntouched, ownerLock != nil else {
       noteDamage()
@@ -192,20 +191,20 @@ public actor SQLiteStore: Store {
 
   // MARK: The file
 
-  /// Its size on disk in bytes, the log of the last writes left out.
+  /// Returns the size on disk in bytes, without the log of the last writes.
   public func byteCount() throws(StoreError) -> Int64 {
     guard let file else { throw .closed }
     return try file.byteCount()
   }
 
-  /// Takes out all records and gives the space back. For a client that is not running; a running one signs out, or is told to
+  /// Removes all records and frees their space. Use it only if no client is running. A running client can sign out, or call
   /// `startAfresh`.
   public func clear() throws(StoreError) {
     try write([.deleteAll(prefix: "")])
     try rebuild()
   }
 
-  /// Writes the file anew without its empty pages. Needs as much space again for the time.
+  /// Writes the file again without its empty pages. Needs the same space again meanwhile.
   public func rebuild() throws(StoreError) {
     guard let file else { throw .closed }
     guard ownerLock != nil else { throw .notOwner }
@@ -214,7 +213,7 @@ public actor SQLiteStore: Store {
     try file.rebuild()
   }
 
-  /// "ok", or what is wrong with the file. Reads all of it.
+  /// Checks the whole file. Returns "ok", or a description of the damage.
   public func check() throws(StoreError) -> String {
     guard let file else { throw .closed }
     return try file.check()

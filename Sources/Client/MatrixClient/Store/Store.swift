@@ -1,34 +1,34 @@
 public import ClientCore
 
-/// Keeps a client's records: one ordered map of byte keys to bytes. Calls come one after the other.
+/// Stores a client's records: an ordered map of byte keys to bytes. The client makes one call at a time.
 public protocol Store: Sendable {
-  /// Takes it for one client, and opens it again where it was closed. Throws `inUse` where another client has it.
+  /// Reserves the store for one client, and opens it again if it was closed. Throws `inUse` if another client has it.
   func begin() async throws(StoreError)
-  /// The records of that range, in its order.
+  /// Returns the records of a range, in its order.
   func load(_ range: StoreRange) async throws(StoreError) -> [StoreRecord]
-  /// All or nothing; durable when it returns.
+  /// Carries out all operations or none. They are durable when it returns.
   func write(_ operations: [StoreOperation]) async throws(StoreError)
-  /// Whether another process has written since this was last asked.
+  /// Returns whether another process has written since the last call.
   func hasForeignWrites() async -> Bool
-  /// Lets go of what it holds; a call after that throws `closed`, but for `begin`.
+  /// Releases its resources. After that, every call except `begin` throws `closed`.
   func close() async
 }
 
-/// Why a store did not do what was asked. Each says what to do.
+/// The reason why a call to a store failed. Each case says what to do.
 public enum StoreError: Error, Sendable {
-  /// Another process, or another client or store of this one, syncs with that file: end it, or open it as a `StoreGuest`.
+  /// Another process syncs with the file, or another client or store of this process. End it, or open the file as a `StoreGuest`.
   case inUse(path: String)
-  /// There is no store at that path: a guest makes none. Let the owner sign in first.
+  /// There is no store at the path, and a guest does not create one. Sign in with the owner first.
   case missing(path: String)
-  /// A newer version of this library wrote the file: update the program.
+  /// A newer version of this library wrote the file. Update the program.
   case newer(path: String, version: Int)
-  /// The disk is full: make room and start again.
+  /// The disk is full. Free some space and start again.
   case full
-  /// The file is damaged. What can be saved of it is, when it is opened again; the damaged file stays beside it.
+  /// The file is damaged. Open it again: the store then saves what it can, and keeps the damaged file beside it.
   case corrupt(path: String)
-  /// The system refuses: look at the folder's permissions, and at the disk.
+  /// The system refuses access. Check the permissions of the folder, and the disk.
   case system(path: String, reason: String)
-  /// A guest may only put messages into the inbox.
+  /// A guest can only put messages into the inbox.
   case notOwner
   /// `close` was called.
   case closed

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A thread's worth of waiting for the disk that is none of the threads tasks run on.
+/// An executor with its own dispatch queue, so that waiting for the disk does not block the threads of tasks.
 final class StoreExecutor: SerialExecutor {
   private let queue = DispatchQueue(label: "martlet.store")
 

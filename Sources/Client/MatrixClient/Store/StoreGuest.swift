@@ -10,23 +10,23 @@ public import MatrixModel
   import Darwin
 #endif
 
-/// A look into a store that another process owns, for share and notification extensions: who is signed in, the rooms, and a way
-/// to hand over a message, which the owner sends as soon as it looks (`MatrixClient.checkInbox`; at its start and after each sync).
+/// Reads a store that another process owns, for share and notification extensions. It has the user and the rooms, and can hand a message to
+/// the owner. The owner sends it when it checks its inbox: at its start, after each sync, and at `MatrixClient.checkInbox`.
 public actor StoreGuest {
   let store: SQLiteStore
   private(set) var core = Client(randomSeed: 0, deviceDisplayName: "")
 
-  /// Throws `missing` where there is no store.
+  /// Opens a store. Throws `missing` if there is no store.
   public init(path: String) async throws(StoreError) {
     store = try SQLiteStore(path: path, isOwner: false)
     try await refresh()
   }
 
   public var userID: UserID? { core.session?.userID }
-  /// In the order of the list, as the owner last stored them.
+  /// The rooms in the order of the list, as the owner last stored them.
   public var rooms: [Room] { core.roomIDs.compactMap { core.room($0) } }
 
-  /// Reads again what the owner has stored meanwhile.
+  /// Reads the store again, with the changes of the owner.
   public func refresh() async throws(StoreError) {
     var core = Client(randomSeed: 0, deviceDisplayName: "")
     // All other effects are the owner's: they are what it does, and not carried out here.
@@ -36,7 +36,7 @@ public actor StoreGuest {
     self.core = core
   }
 
-  /// Stored when it returns; sent by the owner, once.
+  /// Stores a message, which the owner sends once. The message is stored when it returns.
   public func send(_ text: String, to room: RoomID) async throws(StoreError) {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

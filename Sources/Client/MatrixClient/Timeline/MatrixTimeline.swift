@@ -2,7 +2,7 @@ public import ClientCore
 import JSON
 public import MatrixModel
 
-/// A timeline of a room: at its end, around an event, of a thread, of what is pinned. A handle; it has items once it is open.
+/// A handle for a timeline of a room: live, around an event, of a thread, or of the pinned events. It has items when it is open.
 ///
 ///     let timeline = room.timeline()
 ///     for await steps in try await timeline.changes() { view.apply(steps) }
@@ -12,28 +12,28 @@ public struct MatrixTimeline: Sendable, Hashable {
 
   public var key: TimelineKey { TimelineKey(room.id, focus) }
 
-  /// As it is now; nil where it is not open.
+  /// The current state; nil if the timeline is not open.
   public var state: Timeline? { get async { await room.client.timeline(key) } }
-  /// The oldest first; empty where it is not open.
+  /// The items, the oldest first; empty if the timeline is not open.
   public var items: [TimelineItem] { get async { await state?.items ?? [] } }
 
-  /// Has it loaded, from the store and where that does not have it from the server, and kept until `close`.
-  /// - Throws: `unknownRoom`; what the server said to what it begins with.
+  /// Opens the timeline until `close`. Loads it from the store, or else from the server.
+  /// - Throws: `unknownRoom`; the server's error if it refuses the first request.
   public func open() async throws(ClientError) { try await room.client.open(key) }
 
   public func close() async throws(ClientError) { try await room.client.perform(.timeline(.close(key))) }
 
-  /// The steps from nothing to what it is and will be: first `reset` with all items there are, then what changes. Opens it.
+  /// Opens the timeline and returns a stream of its changes. The first is `reset` with all current items.
   public func changes() async throws(ClientError) -> AsyncStream<[TimelineChange]> {
     try await open()
     return await room.client.changes(of: key)
   }
 
-  /// Older events in front of the first item; nothing at the start of the room. Where a page is under way already, it waits for that one.
+  /// Loads older events before the first item. Does nothing at the start of the room. If a page is already loading, waits for that one.
   ///
   ///     while try await timeline.paginateBack() {}  // to the start of the room
   ///
-  /// - Returns: whether there is more.
+  /// - Returns: whether there are more events.
   @discardableResult
   public func paginateBack() async throws(ClientError) -> Bool {
     try await open()
@@ -41,9 +41,9 @@ public struct MatrixTimeline: Sendable, Hashable {
     return await state?.backState != .atStart
   }
 
-  /// Pages back, and fills gaps on the way, until so many items stand in one piece at the end, or all there are.
-  /// - Parameter isCounted: which of them count; gaps do not.
-  /// - Throws: what the server said; what had come by then stays.
+  /// Loads older events and fills gaps, until a number of items are at the end without a gap, or all items are loaded.
+  /// - Parameter isCounted: returns whether an item counts. Gaps never count.
+  /// - Throws: the server's error. The items that were loaded before stay.
   public func loadLast(
     _ count: Int, counting isCounted: (TimelineItem) -> Bool = { _ in true }
   ) async throws(ClientError) {
@@ -62,7 +62,7 @@ public struct MatrixTimeline: Sendable, Hashable {
 
   private static let pagesLimit = 200
 
-  /// How many there are behind the last gap, and that gap.
+  /// Returns the number of items after the last gap, and that gap.
   private func lastPiece(_ isCounted: (TimelineItem) -> Bool) async -> (found: Int, gap: ItemID?) {
     var found = 0
     for item in await items.reversed() {
@@ -72,8 +72,8 @@ public struct MatrixTimeline: Sendable, Hashable {
     return (found, nil)
   }
 
-  /// Newer events behind the last item; nothing where it is live. Where a page is under way already, it waits for that one.
-  /// - Returns: whether there is more.
+  /// Loads newer events after the last item. Does nothing if the timeline is live. If a page is already loading, waits for that one.
+  /// - Returns: whether there are more events.
   @discardableResult
   public func paginateForward() async throws(ClientError) -> Bool {
     try await open()
@@ -81,17 +81,17 @@ public struct MatrixTimeline: Sendable, Hashable {
     return await state?.forwardState != .live
   }
 
-  /// Brings what is missing there.
+  /// Loads the events that are missing in a gap.
   public func fillGap(_ item: ItemID) async throws(ClientError) {
     try await room.client.perform(.timeline(.fillGap(key, item)))
   }
 
-  /// What a reply answers, for `TimelineItem.quoted`.
+  /// Loads the event to which an item replies, for `TimelineItem.quoted`.
   public func loadReply(_ item: ItemID) async throws(ClientError) {
     try await room.client.perform(.timeline(.loadReply(key, item)))
   }
 
-  /// The last item that is on the screen: it is read while the client has the attention.
+  /// Reports the last item that is visible. It counts as read while the client has the user's attention.
   public func viewed(upTo item: ItemID) async throws(ClientError) {
     try await room.client.perform(.reading(.viewed(room.id, upTo: item)))
   }
@@ -100,8 +100,8 @@ public struct MatrixTimeline: Sendable, Hashable {
 extension MatrixRoom {
   public func timeline(_ focus: TimelineKey.Focus = .live) -> MatrixTimeline { MatrixTimeline(room: self, focus: focus) }
 
-  /// Opens the timeline around the first event at or after that time.
-  /// - Parameter milliseconds: since 1970.
+  /// Opens the timeline around the first event at or after a time.
+  /// - Parameter milliseconds: milliseconds since 1970.
   public func timeline(at milliseconds: Int64) async throws(ClientError) -> MatrixTimeline {
     guard case .timeline(let key) = try await client.result(of: .timeline(.jumpToDate(id, milliseconds))) else {
       throw .badAnswer
@@ -109,17 +109,17 @@ extension MatrixRoom {
     return timeline(key.focus)
   }
 
-  /// Messages that come in from now on, own ones included. Opens the room.
+  /// Returns a stream of the messages that arrive from now on, including the user's own. Opens the room.
   public func messages() async -> AsyncStream<TimelineItem> { await client.messages(in: id) }
 
-  /// An event as the server sent it, unknown fields and all; a second time without a request.
+  /// Returns an event as the server sent it, with unknown fields. Sends a request only the first time.
   public func source(of event: EventID) async throws(ClientError) -> EventSource {
     guard case .event(let source) = try await client.result(of: .timeline(.loadEvent(id, event))) else { throw .badAnswer }
     return source
   }
 
-  /// What can be read of a room that anybody may read, without being in it.
-  /// - Throws: what the server said: `M_FORBIDDEN` where not anybody may.
+  /// Reads a room that anyone can read, without joining it.
+  /// - Throws: the server's error, `M_FORBIDDEN` if not everyone can read the room.
   public func peek(limit: Int? = nil) async throws(ClientError) -> RoomPeek {
     let state = try await client.perform(.state(of: id))
     let page = try await client.perform(.messages(in: id, limit: limit))
@@ -127,10 +127,10 @@ extension MatrixRoom {
   }
 }
 
-/// A room as somebody sees it who is not in it.
+/// A room as a user sees it who is not a member.
 public struct RoomPeek: Sendable {
   public let state: [Event]
-  /// The newest first; `nextBatch` goes on with `Query.messages`.
+  /// The messages, the newest first. `nextBatch` continues with `Query.messages`.
   public let messages: EventPage
 
   public var name: ByteString? { state.first { $0.type == .name }?.content["name"]?.text }
@@ -150,7 +150,7 @@ extension MatrixClient {
     await wait { $0.timeline(key).map { $0.loadState == .loaded } ?? true }
   }
 
-  /// Ends when no page is under way any more, whoever has asked for it.
+  /// Waits until no page is loading, whichever caller requested it.
   func paginateBack(_ key: TimelineKey) async throws(ClientError) {
     try await perform(.timeline(.paginateBack(key)))
     await wait { $0.timeline(key)?.backState != .loading }
@@ -169,7 +169,8 @@ extension MatrixClient {
     }
   }
 
-  /// Messages that come into a room from now on, own ones included; not older ones that somebody pages back to. Opens the room.
+  /// Returns a stream of the messages that arrive in a room from now on, including the user's own. Excludes older messages that are loaded
+  /// later. Opens the room.
   public func messages(in room: RoomID) async -> AsyncStream<TimelineItem> {
     handle(.command(.timeline(.openRoom(room)), id: 0))
     let heard = Memory(heard(in: room))
@@ -193,15 +194,15 @@ extension MatrixClient {
   }
 }
 
-/// What somebody who listens to a room has heard.
+/// The state of a stream of messages: what it has delivered.
 private struct Heard: Sendable {
-  /// The last event that was there before; nil where there was none.
+  /// The last event before the stream; nil if there was none.
   let last: EventID?
   private var events: Set<EventID> = []
 
   init(last: EventID?) { self.last = last }
 
-  /// What is paged back to stands in front of the last event that was there.
+  /// Returns whether an item is a new message. Older items, which were loaded later, are before `last`.
   mutating func isNew(_ item: TimelineItem, in timeline: Timeline) -> Bool {
     guard case .message = item.content, case .received = item.delivery, let event = item.eventID,
       let place = timeline.index(of: event)

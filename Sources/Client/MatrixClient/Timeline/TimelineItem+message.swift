@@ -3,9 +3,9 @@ import JSON
 import MatrixModel
 
 extension TimelineItem {
-  /// nil for what is no message: state, gaps, what was redacted or cannot be read.
+  /// The message; nil for state, gaps, and redacted or unreadable events.
   public var message: MessageContent? { if case .message(let message) = content { message } else { nil } }
 
-  /// The message's text as it stands in a line; of a file its caption or name. nil where it is no message.
+  /// The text of the message; for a file, its caption or name. nil if the item is not a message.
   public var text: String? { message?.body.string }
 }

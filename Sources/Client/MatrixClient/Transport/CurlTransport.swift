@@ -9,7 +9,7 @@
     import Musl
   #endif
 
-  /// libcurl's multi interface on a thread of its own: all transfers of a client share connections.
+  /// A transport with libcurl's multi interface on its own thread. All transfers of a client share connections.
   public final class CurlTransport: Transport {
     private enum Job: Sendable {
       case start(Transfer)

@@ -245,7 +245,7 @@
       report(isLast: false)
     }
 
-    /// In steps of a hundredth, so that a fast transfer does not drown whoever listens.
+    /// Reports progress in steps of one percent, so that a fast transfer does not flood the listener.
     private func report(isLast: Bool) {
       guard let progress = exchange.progress else { return }
       if isLast {

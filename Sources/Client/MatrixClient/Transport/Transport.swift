@@ -1,36 +1,36 @@
 public import ClientCore
 
-/// Carries requests to servers. Ends early with `networkError` when the task is cancelled, and so does the connection.
+/// Sends requests to servers. If the task is cancelled, the request ends with `networkError`, and the connection is closed.
 public protocol Transport: Sendable {
   func carry(_ exchange: Exchange) async -> Response
 }
 
-/// One request and what becomes of its answer.
+/// A request, and the destination of its response.
 public struct Exchange: Sendable {
   public enum Body: Sendable {
-    /// The request's own.
+    /// The body of the request.
     case own
-    /// Read while it is sent, never whole.
+    /// A file, which is read while it is sent and never completely in memory.
     case file(path: String)
   }
 
   public enum Destination: Sendable {
     case memory
-    /// Written while it comes in. There is a file only once it is whole, and only where the status is 2xx; the answer's body is
-    /// empty then.
+    /// A file, which is written during the download. It exists only when it is complete and the status is 2xx. The body of the response is
+    /// then empty.
     case file(path: String)
   }
 
   public var request: HTTPRequest
-  /// `https://host[:port][/path]`, without a slash at the end.
+  /// The base URL, `https://host[:port][/path]`, without a slash at the end.
   public var server: String
   public var body = Body.own
   public var destination = Destination.memory
-  /// An answer with more bytes is as good as none.
+  /// The limit of the response in bytes. A larger response counts as a network error.
   public var answerBytesLimit = 1 << 28
-  /// Redirects that are followed, to `https` only; 0 hands them back as answers. Not for requests with a token.
+  /// The number of redirects to follow, to `https` only. 0 returns them as responses. Do not use it for requests with a token.
   public var redirectLimit = 0
-  /// Called on a thread of the transport's, in order, at the end with the totals.
+  /// Is called on a thread of the transport, in order, and finally with the totals.
   public var progress: (@Sendable (TransferProgress) -> Void)?
 
   public init(_ request: HTTPRequest, to server: String) {
@@ -39,7 +39,7 @@ public struct Exchange: Sendable {
   }
 }
 
-/// How far a transfer is: bytes of the body that is sent and of the answer that comes in. Totals are 0 while they are not known.
+/// The progress of a transfer: bytes of the request's body and of the response. A total is 0 while it is unknown.
 public struct TransferProgress: Sendable, Hashable {
   public var sentBytes: Int64 = 0
   public var bytesToSend: Int64 = 0
@@ -47,23 +47,23 @@ public struct TransferProgress: Sendable, Hashable {
   public var bytesToReceive: Int64 = 0
 }
 
-/// How a transport reaches servers and which it trusts.
+/// The settings of a transport: how it reaches servers, and which servers it trusts.
 public struct TransportSettings: Sendable {
-  /// `http://host:port`, `socks5h://host:port`; nil for the one of the environment (`https_proxy` …), empty for none.
+  /// The proxy, `http://host:port` or `socks5h://host:port`; nil for that of the environment (`https_proxy` …), empty for none.
   public var proxy: String?
-  /// Path of a PEM file with the certificates that are trusted instead of the system's: roots of one's own, or the certificate of the
-  /// one server there is.
+  /// The path of a PEM file with certificates to trust instead of the system's: the app's own roots, or the certificate of a single
+  /// server.
   public var rootCertificates: String?
-  /// Base64 of the SHA-256 of public keys (SubjectPublicKeyInfo), one of which the server's certificate has to have; empty for any.
+  /// The pinned keys: Base64 of the SHA-256 of public keys (SubjectPublicKeyInfo). The server's certificate must have one of them. Empty for any.
   public var pinnedPublicKeys: [String] = []
   public var userAgent = "Martlet"
-  /// `host:port:address:port`: another address for a server, as it is asked for under its name.
+  /// Other addresses for servers, as `host:port:address:port`. Requests still use the server's name.
   var connectTo: [String] = []
 
   public init() {}
 }
 
-/// What `MatrixClient` and `Homeserver` use where they are not told otherwise: libcurl, on Apple platforms `URLSession`.
+/// Returns the default transport of `MatrixClient` and `Homeserver`: libcurl, or `URLSession` on Apple platforms.
 public func standardTransport(_ settings: TransportSettings = TransportSettings()) -> any Transport {
   #if canImport(Darwin)
     URLSessionTransport(settings)

@@ -10,9 +10,9 @@
     import FoundationNetworking
   #endif
 
-  /// The platform's own HTTP client.
+  /// A transport with the platform's HTTP client, `URLSession`.
   ///
-  /// `TransportSettings.rootCertificates`, `pinnedPublicKeys` and `proxy` are heeded on Apple platforms only.
+  /// `TransportSettings.rootCertificates`, `pinnedPublicKeys` and `proxy` have an effect on Apple platforms only.
   public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
