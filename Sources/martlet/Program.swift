@@ -16,6 +16,9 @@ enum Program {
     if let (command, words) = AdminCommand.named(by: Array(arguments.dropFirst())) {
       return await command.perform(words).rawValue
     }
+    if let (command, words) = DataCommand.named(by: Array(arguments.dropFirst())) {
+      return command.perform(words).rawValue
+    }
     if let name = arguments.dropFirst().first, TerminalClient.commands.contains(name) {
       return TerminalClient.replaceProcess(arguments: Array(arguments.dropFirst())).rawValue
     }
@@ -49,6 +52,9 @@ enum Program {
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
+    The data folder, while the server runs on it as well as while it does not (restore makes a new one); these take settings, too:
+
+    \(DataCommand.help())
     Administration, while the server runs on the same data folder as well as while it does not; every one takes settings
     (--data-dir, --config) and --json for the whole answer, those that cannot be undone ask unless --yes is given:
 
