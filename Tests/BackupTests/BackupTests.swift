@@ -146,12 +146,16 @@ struct BackupTests {
     #expect(throws: BackupError.exists(path: world.folder.path + "/restored")) { try world.restore() }
   }
 
-  @Test("A backup of a newer schema is refused, one of an older is restored")
+  @Test("A backup of a newer schema is refused, one of an older is restored and migrated")
   func versions() throws {
     let world = try World(schema: 2)
     try world.back()
     #expect(throws: BackupError.newer(version: 2, supported: 1)) { try world.restore(newestSchema: 1) }
     #expect(try world.restore(newestSchema: 3).schema == 2)
+    let path = world.folder.path + "/restored/martlet.db"
+    let database = try Database(DatabaseConfiguration(path: path), migrations: World.steps(schema: 3))
+    database.close()
+    #expect(try DatabaseFile(reading: path).schema() == 3)
   }
 
   @Test("A folder with other files, one in use and one inside the data folder take no backup")
