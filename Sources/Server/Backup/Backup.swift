@@ -24,7 +24,7 @@ package struct Backup {
   /// Throws `BackupError`. The backup that was in the folder before then stays as it was.
   package static func make(of data: String, in path: String, now: Int64) throws(BackupError) -> Summary {
     let database = data + "/" + DataFolder.database
-    guard FileContent.status(database) != nil else { throw .database(path: database, reason: "there is none") }
+    guard FileContent.status(database) != nil else { throw .database(path: database, reason: "the file does not exist") }
     guard !DataFolder.holds(path, in: data) else {
       throw .file(path: path, reason: "a backup cannot be inside the data folder \(data)")
     }

@@ -2,8 +2,8 @@ import Glibc
 
 /// A backup on disk: `backup.list` names what it holds; `files/ab/abcdef…` are the files, named by their SHA-256.
 ///
-/// A file comes under its name whole and synced, and the list changes in one step: whoever kills a backup leaves the backup that was
-/// there before, or none.
+/// A file gets its name when it is whole and synced, and the list changes in one step: a killed backup leaves the one before it, or
+/// nothing that looks complete.
 package final class BackupFolder {
   static let listName = "backup.list"
 
@@ -30,7 +30,7 @@ package final class BackupFolder {
 
   deinit { close(lock) }
 
-  /// The complete backup that is here; nil if there is none.
+  /// The complete backup that is here; nil if there is no list.
   func list() throws(BackupError) -> BackupList? {
     let name = path + "/" + Self.listName
     guard let bytes = try Self.bytes(of: name) else { return nil }

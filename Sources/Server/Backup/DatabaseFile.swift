@@ -43,7 +43,7 @@ final class DatabaseFile {
   func copy(to copy: String) throws(BackupError) {
     let target = try Self.open(copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     defer { sqlite3_close_v2(target) }
-    // An unfinished copy is thrown away, and a finished one is synced as a file.
+    // An unfinished copy is removed; the caller syncs a finished copy as a file.
     sqlite3_exec(target, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", nil, nil, nil)
     guard let backup = sqlite3_backup_init(target, "main", handle, "main") else {
       throw .database(path: copy, reason: String(cString: sqlite3_errmsg(target)))
