@@ -83,6 +83,7 @@ let package = Package(
       "HTTPServer", in: "Server",
       uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto"]),
     module("Database", in: "Server", uses: ["CSQLite"]),
+    module("Backup", in: "Server", uses: ["CSQLite", "CCrypto"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
@@ -155,7 +156,7 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
         "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver", "HomeserverAPI",
-        "MediaRouter", "CallServer", "Shell", "CYAML"
+        "MediaRouter", "CallServer", "Backup", "Shell", "CYAML"
       ]),
     program(
       "martlet-terminal", path: "Sources/martlet-terminal", uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Shell"]),
@@ -231,6 +232,7 @@ let package = Package(
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["Addresses", "EventLoop"]),
     tests(of: "Database", uses: ["CSQLite", "database-crash"]),
+    tests(of: "Backup", uses: ["Database", "FilesTesting"]),
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
     tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),

@@ -16,6 +16,9 @@ enum Program {
     if let (command, words) = AdminCommand.named(by: Array(arguments.dropFirst())) {
       return await command.perform(words).rawValue
     }
+    if let (command, words) = DataCommand.named(by: Array(arguments.dropFirst())) {
+      return command.perform(words).rawValue
+    }
     if let name = arguments.dropFirst().first, TerminalClient.commands.contains(name) {
       return TerminalClient.replaceProcess(arguments: Array(arguments.dropFirst())).rawValue
     }
@@ -51,6 +54,9 @@ enum Program {
       martlet config documentation      prints Documentation/Configuration.md
       martlet help, martlet version
 
+    The data folder. These commands work whether the server runs or not (restore makes a new folder). They accept settings, too:
+
+    \(DataCommand.help())
     Administration. These commands work whether the server runs or not, and find it by its data folder. Each accepts settings
     (--data-dir, --config), and --json for the complete response. Commands that cannot be undone ask first; --yes confirms.
 

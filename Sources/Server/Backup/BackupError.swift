@@ -1,0 +1,38 @@
+import Glibc
+
+/// Why a backup, a restore or a check cannot go on. The description is one sentence for the operator.
+package enum BackupError: Error, Equatable, CustomStringConvertible {
+  /// The system refused to read or write a file; `reason` is the system's text, such as "No space left on device".
+  case file(path: String, reason: String)
+  /// SQLite cannot read the database or write its copy.
+  case database(path: String, reason: String)
+  /// Another backup or restore uses the folder.
+  case inUse(path: String)
+  /// The folder holds something that is not a backup.
+  case foreign(path: String)
+  /// The folder holds no complete backup.
+  case incomplete(path: String)
+  /// A file of the backup is missing or has other bytes than the list says.
+  case damaged(path: String, reason: String)
+  /// The place of the restored data folder is taken.
+  case exists(path: String)
+  /// The backup's database was made by a newer program.
+  case newer(version: Int, supported: Int)
+
+  /// Takes the reason from `errno`.
+  static func system(_ path: String) -> BackupError { .file(path: path, reason: String(cString: strerror(errno))) }
+
+  package var description: String {
+    switch self {
+    case .file(let path, let reason): "\(path): \(reason)"
+    case .database(let path, let reason): "the database \(path): \(reason)"
+    case .inUse(let path): "another backup or restore uses \(path); wait until it has ended"
+    case .foreign(let path): "\(path) has files and is not a backup; name an empty or a new folder"
+    case .incomplete(let path): "\(path) has no complete backup: there is no \(BackupFolder.listName)"
+    case .damaged(let path, let reason): "the backup is damaged, nothing was restored: \(path) \(reason)"
+    case .exists(let path): "\(path) has files; restore does not overwrite them. Move them away or name another data_dir"
+    case .newer(let version, let supported):
+      "the backup has schema version \(version), this program knows versions up to \(supported): restore with the newer program"
+    }
+  }
+}

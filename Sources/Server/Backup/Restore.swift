@@ -1,0 +1,69 @@
+import Glibc
+
+/// Makes a data folder of a backup.
+package struct Restore {
+  /// What was restored, or would be.
+  package struct Summary: Equatable {
+    package let files: Int
+    package let bytes: Int64
+    package let schema: Int
+    /// Milliseconds since 1970.
+    package let made: Int64
+  }
+
+  /// Compares every file with its checksum and, unless `isDry` is set, writes the data folder. It is written beside its place under the
+  /// name `<data>.restoring` and moved there in one step, so that an interrupted restore leaves no data folder.
+  ///
+  /// - Parameter newestSchema: the newest schema that this program knows.
+  /// Throws `exists`, `incomplete`, `damaged`, `newer`, and others of `BackupError`. `data` is then as it was.
+  package static func run(
+    from path: String, to data: String, newestSchema: Int, isDry: Bool
+  ) throws(BackupError) -> Summary {
+    let folder = try BackupFolder(path, makes: false)
+    guard let list = try folder.list() else { throw .incomplete(path: path) }
+    guard list.schema <= newestSchema else { throw .newer(version: list.schema, supported: newestSchema) }
+    guard try FileContent.names(in: data).isEmpty else { throw .exists(path: data) }
+    let place = data.count > 1 && data.hasSuffix("/") ? String(data.dropLast()) : data
+    let new = place + ".restoring"
+    if isDry {
+      for file in list.files { try check(try FileContent.read(folder.file(file.hash)), of: file, in: folder) }
+    } else {
+      do throws(BackupError) {
+        try FileContent.remove(new)
+        try FileContent.makeFolder(new)
+        for file in list.files { try copy(file, from: folder, to: new) }
+        try FileContent.walk(new) { path, status throws(BackupError) in
+          if status.isFolder { try FileContent.sync("\(new)/\(path)") }
+        }
+        try FileContent.sync(new)
+        // Takes the place of an empty folder, too, and of no other.
+        guard rename(new, place) == 0 else { throw .system(place) }
+      } catch {
+        try? FileContent.remove(new)
+        throw error
+      }
+    }
+    return Summary(
+      files: list.files.count, bytes: list.files.reduce(0) { $0 + $1.entry.bytes }, schema: list.schema, made: list.made)
+  }
+
+  private static func copy(_ file: BackupList.File, from folder: BackupFolder, to data: String) throws(BackupError) {
+    let target = "\(data)/\(file.entry.path)"
+    if let slash = file.entry.path.lastIndex(of: "/") { try FileContent.makeFolder("\(data)/\(file.entry.path[..<slash])") }
+    try check(try FileContent.copy(folder.file(file.hash), to: target), of: file, in: folder)
+    // The next backup sees by it that the file is as it was.
+    let seconds = file.entry.modified / 1_000_000
+    let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(file.entry.modified - seconds * 1_000_000) * 1_000)
+    guard utimensat(AT_FDCWD, target, [time, time], 0) == 0 else { throw .system(target) }
+  }
+
+  private static func check(
+    _ found: FileContent.Summary?, of file: BackupList.File, in folder: BackupFolder
+  ) throws(BackupError) {
+    let path = folder.file(file.hash)
+    guard let found else { throw .damaged(path: path, reason: "(\(file.entry.path)) is missing") }
+    guard found.hash == file.hash, found.bytes == file.entry.bytes else {
+      throw .damaged(path: path, reason: "(\(file.entry.path)) does not have the checksum that is its name")
+    }
+  }
+}

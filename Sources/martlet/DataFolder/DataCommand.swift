@@ -1,0 +1,141 @@
+import Backup
+import CallServer
+import Glibc
+import Homeserver
+import JSON
+import MatrixModel
+import ServerCore
+import Shell
+
+/// One of the subcommands for the data folder itself, which ask no server. `DataCommand.all` is the only list.
+struct DataCommand: Sendable {
+  let syntax: CommandSyntax
+  let summary: String
+  /// Throws `BackupError`. Returns what the program ends with.
+  private let run: @Sendable (CommandArguments, Configuration) throws -> ExitStatus
+
+  private init(
+    _ name: String, _ operands: [String] = [], options: [CommandSyntax.Option] = [], _ summary: String,
+    _ run: @escaping @Sendable (CommandArguments, Configuration) throws -> ExitStatus
+  ) {
+    syntax = CommandSyntax(
+      words: [name], operands: operands, options: options + [CommandSyntax.Option(name: "--json")], takesSettings: true)
+    self.summary = summary
+    self.run = run
+  }
+
+  static let all: [DataCommand] = [
+    DataCommand(
+      "backup", ["FOLDER"],
+      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder."
+    ) { arguments, configuration in
+      let made = try Backup.make(
+        of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
+      show(arguments, text(of: made)) { writer in
+        writer.member("files", Int64(made.files))
+        writer.member("bytes", made.bytes)
+        writer.member("copied_files", Int64(made.copiedFiles))
+        writer.member("copied_bytes", made.copiedBytes)
+        writer.member("missing_media", Int64(made.missingMedia))
+      }
+      return .success
+    },
+    DataCommand(
+      "restore", ["FOLDER"], options: [CommandSyntax.Option(name: "--dry-run")],
+      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares and tells."
+    ) { arguments, configuration in
+      let isDry = arguments.has("--dry-run")
+      let restored = try Restore.run(
+        from: arguments.operands[0], to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
+      let time = try JSON.object { $0.member("made_ts", restored.made) }["made_ts"]
+      let what =
+        "\(restored.files) files, \(restored.bytes) bytes, schema version \(restored.schema), "
+        + "of \(Table.time(time)), \(isDry ? "would be" : "are") in \(configuration.dataDirectory)"
+      show(arguments, isDry ? "the backup is sound; \(what)" : what) { writer in
+        writer.member("files", Int64(restored.files))
+        writer.member("bytes", restored.bytes)
+        writer.member("schema", Int64(restored.schema))
+        writer.member("made_ts", restored.made)
+        writer.member("dry_run", isDry)
+      }
+      return .success
+    },
+    DataCommand(
+      "check", options: [CommandSyntax.Option(name: "--hashes"), CommandSyntax.Option(name: "--repair")],
+      "Tells what is wrong with the data folder and ends with 1 if something is. --hashes reads all files; --repair mends what can be mended without loss."
+    ) { arguments, configuration in
+      try check(arguments, configuration.dataDirectory)
+    }
+  ]
+
+  private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
+    guard access(data, F_OK) == 0 else { throw StartError.directory(path: data, reason: "there is no such folder") }
+    // Held until the end: no server starts meanwhile.
+    let directory = try? DataDirectory(data)
+    let check = try DataCheck(
+      data, newestSchema: newestSchema, hashes: arguments.has("--hashes"), isStopped: directory != nil)
+    let left = arguments.has("--repair") ? try check.repair() : check.faults
+    withExtendedLifetime(directory) {}
+    let mended = check.faults.count - left.count
+    var lines = left.map { "\($0.path) \($0.text)\($0.repair == nil ? "" : " (--repair mends this)")" }
+    if mended > 0 { lines.append("mended: \(mended)") }
+    if left.isEmpty { lines.append("the data folder is sound") }
+    show(arguments, lines.joined(separator: "\n")) { writer in
+      writer.key("faults")
+      writer.array { writer in
+        for fault in left {
+          writer.object { writer in
+            writer.member("path", fault.path)
+            writer.member("text", fault.text)
+            writer.member("repairable", fault.repair != nil)
+          }
+        }
+      }
+      writer.member("mended", Int64(mended))
+    }
+    return left.isEmpty ? .success : .failure
+  }
+
+  private static func text(of made: Backup.Summary) -> String {
+    let missing = made.missingMedia
+    return "\(made.files) files, \(made.bytes) bytes; copied \(made.copiedFiles) files, \(made.copiedBytes) bytes"
+      + (missing > 0 ? "\n\(missing) files that the database names are missing; martlet check lists them" : "")
+  }
+
+  private static var newestSchema: Int { Schema.migrations(with: CallTables.statements).last?.version ?? 0 }
+
+  private static func show(_ arguments: CommandArguments, _ text: String, _ body: (inout JSONWriter) -> Void) {
+    guard arguments.isJSON else {
+      return StandardOutput.write(text.split(separator: "\n").map { Table.harmless(String($0)) + "\n" }.joined())
+    }
+    var writer = JSONWriter()
+    writer.object(body)
+    StandardOutput.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+  }
+
+  /// The part of the help text that lists them.
+  static func help() -> String {
+    all.map { "  martlet \($0.syntax.usage)\n      \($0.summary)\n" }.joined()
+  }
+
+  static func named(by words: [String]) -> (command: DataCommand, rest: [String])? {
+    for command in all where words.starts(with: command.syntax.words) { return (command, Array(words.dropFirst())) }
+    return nil
+  }
+
+  func perform(_ words: [String]) -> ExitStatus {
+    do {
+      let arguments = try CommandArguments(words, for: syntax)
+      let loaded = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
+      return try run(arguments, loaded.configuration)
+    } catch let error as UsageError {
+      Program.complain(error.description)
+      return .usage
+    } catch let error as ConfigurationError {
+      return Program.complain(error)
+    } catch {
+      Program.complain("\(error)")
+      return .failure
+    }
+  }
+}

@@ -1,0 +1,166 @@
+"""`martlet backup`, `restore` and `check`: under load, killed, on a full disk, and everything read back."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+
+from client import User, room_path
+from harness import NotRun, test
+from server import Server, program
+
+
+def run(*words, code=0):
+    done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, f"martlet {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout if code == 0 else done.stdout + done.stderr
+
+
+def back_up(server, folder):
+    return json.loads(run("backup", folder, "--data-dir", server.folder, "--json"))
+
+
+class Senders:
+    """Users who send as fast as they are answered, each into a room of their own."""
+
+    def __init__(self, server, count=3):
+        self.users = [User(server.base) for _ in range(count)]
+        self.rooms = [user.create_room() for user in self.users]
+        self.sent = [[] for _ in self.users]
+        self.times = []
+        self.failures = []
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=(index,)) for index in range(count)]
+
+    def _send(self, index):
+        while not self._stop.is_set():
+            start = time.monotonic()
+            try:
+                self.sent[index].append(self.users[index].send(self.rooms[index], f"{index} {len(self.sent[index])}"))
+            except Exception as error:  # whatever it is, it is shown
+                self.failures.append(error)
+                return
+            self.times.append((start, time.monotonic() - start))
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+
+@test("a backup under load is restored with every message and file that there was, and senders hardly notice")
+def under_load(context):
+    server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
+    restored = Server(folder=os.path.join(place, "data"))
+    folder = os.path.join(place, "backup")
+    try:
+        with Senders(server) as senders:
+            content = os.urandom(300_000)
+            uri = senders.users[0].request(
+                "POST", "/_matrix/media/v3/upload", body=content, headers={"Content-Type": "image/x-test"}).ok()["content_uri"]
+            time.sleep(1)
+            before = [len(sent) for sent in senders.sent]
+            start = time.monotonic()
+            first = back_up(server, folder)
+            end = time.monotonic()
+            second = back_up(server, folder)
+            time.sleep(0.3)
+        assert not senders.failures, senders.failures
+        assert second["copied_files"] < first["copied_files"], (first, second)
+        assert first["missing_media"] == second["missing_media"] == 0
+        slow = [took for at, took in senders.times if start <= at <= end]
+        assert slow and max(slow) < 5, max(slow)
+        print(f"{len(slow)} messages during {end - start:.2f} s of backup: median {statistics.median(slow):.3f} s, longest {max(slow):.3f} s")
+        for root, folders, files in os.walk(folder):
+            assert not any(os.stat(os.path.join(root, name)).st_mode & 0o077 for name in folders + files), root
+        assert "sound" in run("restore", folder, "--dry-run", "--data-dir", restored.folder)
+        assert not os.path.exists(restored.folder)
+        run("restore", folder, "--data-dir", restored.folder)
+        assert "overwrite" in run("restore", folder, "--data-dir", restored.folder, code=1)
+        assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
+        restored.start()
+        for user, room, sent, count in zip(senders.users, senders.rooms, senders.sent, before):
+            user.base, user.host = restored.base, f"127.0.0.1:{restored.port}"
+            for event in sent[:count]:
+                user.get(room_path(room, "event", event))
+        assert senders.users[0].request("GET", "/_matrix/client/v1/media/download/" + uri.removeprefix("mxc://")).body == content
+    finally:
+        restored.close()
+        server.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@test("a killed backup leaves the one before or none, and the next goes on; so does a killed restore")
+def killed(context):
+    server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
+    folder, target = os.path.join(place, "backup"), os.path.join(place, "data")
+    try:
+        user = User(server.base)
+        for _ in range(8):
+            user.request("POST", "/_matrix/media/v3/upload", body=os.urandom(1 << 20)).ok()
+        server.stop()
+
+        def kill(seconds, *words):
+            process = subprocess.Popen([program(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(seconds)
+            process.send_signal(signal.SIGKILL)
+            return process.wait()
+
+        killed = 0
+        for step in range(12):
+            code = kill(0.02 + 0.01 * step, "backup", folder, "--data-dir", server.folder)
+            killed += code == -signal.SIGKILL
+            if os.path.exists(os.path.join(folder, "backup.list")):
+                run("restore", folder, "--dry-run", "--data-dir", target)
+            elif os.path.exists(folder):
+                assert "no complete backup" in run("restore", folder, "--data-dir", target, code=1)
+        assert killed, "no backup was killed"
+        back_up(server, folder)
+        for step in range(6):
+            code = kill(0.02 + 0.01 * step, "restore", folder, "--data-dir", target)
+            if os.path.exists(target):
+                run("check", "--hashes", "--data-dir", target)
+                shutil.rmtree(target)
+        run("restore", folder, "--data-dir", target)
+        assert os.listdir(place).count("data.restoring") == 0
+        run("check", "--hashes", "--data-dir", target)
+    finally:
+        server.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@test("a backup onto a full disk says so, ends with 1 and leaves the backup before it")
+def full_disk(context):
+    server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
+    folder = os.path.join(place, "backup")
+    mounted = False
+    try:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", place], capture_output=True).returncode == 0
+        if not mounted:
+            raise NotRun("no file system can be mounted")
+        back_up(server, folder)
+        with open(os.path.join(folder, "backup.list"), "rb") as file:
+            before = hashlib.sha256(file.read()).hexdigest()
+        user = User(server.base)
+        for _ in range(12):
+            user.request("POST", "/_matrix/media/v3/upload", body=os.urandom(1 << 20)).ok()
+        assert "No space left on device" in run("backup", folder, "--data-dir", server.folder, code=1)
+        with open(os.path.join(folder, "backup.list"), "rb") as file:
+            assert hashlib.sha256(file.read()).hexdigest() == before
+        run("restore", folder, "--dry-run", "--data-dir", os.path.join(place, "data"))
+        assert "No space left on device" in run("backup", folder, "--data-dir", server.folder, code=1)
+    finally:
+        server.close()
+        if mounted:
+            subprocess.run(["umount", place], check=False)
+        shutil.rmtree(place, ignore_errors=True)
