@@ -178,6 +178,7 @@ let package = Package(
     program("client-peer", path: "Tests/ClientPeer", uses: ["MatrixClient"]),
     program("call-peer", path: "Tests/CallPeer", uses: ["CallClient", "GStreamerMedia"]),
     program("router-peer", path: "Tests/RouterPeer", uses: ["MediaRouter", "Addresses"]),
+    program("state-resolver", path: "Tests/StateResolver", uses: ["JSON", "MatrixModel", "RoomRules"]),
     program("database-crash", path: "Tests/DatabaseCrash", uses: ["Database"]),
     program(
       "fuzz", path: "Tests/Fuzz",

@@ -113,6 +113,7 @@ long_texts=(
   'fuzz 30 A minute of search for each parser'
   'kills 15 1,000 kills of a client that syncs into a file'
   'agreement 40 10,000 random actions, after which all clients agree'
+  'resolution 10 Our resolver of room states beside Synapse'\''s, 100,000 cases'
   'storm 10 A minute of 200 clients, half of them hostile'
   'fuzzed 20 Ten minutes of requests made of the specification'
   'looks 15 All screens in all looks and sizes, in languages of other letters and from right to left'
@@ -162,6 +163,7 @@ long_module() {
 }
 long_kills() { long_module kills '1,000 kills of a client that syncs into a file'; }
 long_agreement() { long_module agreement '10,000 random actions, after which all clients agree'; }
+long_resolution() { long_module state_resolution 'Our resolver of room states beside Synapse'\''s, 100,000 cases'; }
 long_storm() { long_module storm 'A minute of 200 clients, half of them hostile'; }
 long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specification'; }
 

@@ -66,6 +66,31 @@ import Testing
     for (key, value) in above { #expect(throws: EventFormatError.self) { try event(key, value) } }
   }
 
+  @Test(arguments: versions) func `a field too long only in bytes rejects the event before version 11`(version: RoomVersion)
+    throws
+  {
+    let isStrict = version == .v11 || version == .v12
+    func long(_ count: Int, _ prefix: String = "", _ suffix: String = "") -> String {
+      "\"\(prefix)\(String(repeating: "é", count: count - prefix.count - suffix.count))\(suffix)\""
+    }
+    let roomID = version.roomIDIsCreateHash ? "!r" : "!r:d"
+    func read(_ key: String, _ value: String) throws -> PDU {
+      let fields =
+        PDUTests.fields.filter { $0.key != key && $0.key != "room_id" } + [(key, value), ("room_id", "\"\(roomID)\"")]
+      return try PDU(
+        Array("{\(fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ","))}".utf8), version: version)
+    }
+    for (key, prefix, suffix) in [("type", "", ""), ("state_key", "", ""), ("sender", "@", ":d")] {
+      #expect(try read(key, long(127, prefix, suffix)).isRejected == false)
+      #expect(throws: EventFormatError.self) { try read(key, long(256, prefix, suffix)) }
+      if isStrict {
+        #expect(throws: EventFormatError.self) { try read(key, long(255, prefix, suffix)) }
+      } else {
+        #expect(try read(key, long(255, prefix, suffix)).isRejected)
+      }
+    }
+  }
+
   @Test func `the whole event has at most 65536 canonical bytes`() throws {
     let overhead = try event("x", #""""#).bytes.count
     func filler(_ count: Int) -> String { " \"" + String(repeating: "y", count: count - overhead) + "\"" }
@@ -114,17 +139,19 @@ import Testing
     #expect(try read("@alice:a.example", "@malice:a.example") == (false, false, false))
   }
 
-  @Test func `the servers that must sign`() throws {
-    let room = try TestRoom(.v11)
+  @Test(arguments: versions) func `the servers that must sign`(version: RoomVersion) throws {
+    let room = try TestRoom(version)
     func signers(_ type: EventType, _ content: String) throws -> [String] {
       try TestRoom.build(room.draft(type, from: TestRoom.alice, stateKey: TestRoom.bob.text, content)).requiredSigners
         .map(\.string)
     }
     #expect(try signers(.message, "{}") == ["a.example"])
+    let others = version.hasRestrictedJoins ? ["b.example"] : []
     #expect(
-      try signers(.member, #"{"membership":"join","join_authorised_via_users_server":"@x:b.example"}"#) == [
-        "a.example", "b.example"
-      ])
+      try signers(.member, #"{"membership":"join","join_authorised_via_users_server":"@x:b.example"}"#)
+        == ["a.example"] + others)
+    #expect(
+      try signers(.member, #"{"membership":"leave","join_authorised_via_users_server":"@x:b.example"}"#) == ["a.example"])
     #expect(
       try signers(.member, #"{"membership":"join","join_authorised_via_users_server":"@x:a.example"}"#) == ["a.example"]
     )

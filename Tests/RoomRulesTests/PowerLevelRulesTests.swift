@@ -29,6 +29,15 @@ private let carol = TestRoom.carol
     try room.refusal(.powerLevels, from: bob, stateKey: "", Self.content(members, users: users, bob: bobLevel))
   }
 
+  @Test(arguments: versions) func `power levels with a state key change nobody's power`(version: RoomVersion) throws {
+    let room = try room(version, #""events":{"m.room.power_levels":50}"#)
+    func refusal(_ content: String) throws -> String? {
+      try room.refusal(.powerLevels, from: bob, stateKey: "odd", content)
+    }
+    #expect(try refusal(#"{"ban":99,"users":{"@bob:a.example":99}}"#) == nil)
+    #expect(try refusal(#"{"users":{"bob":1}}"#) == "'users' of the power levels is malformed.")
+  }
+
   @Test(arguments: versions, ["ban", "events_default", "invite", "kick", "redact", "state_default", "users_default"])
   func `a property may be changed up to one's own level`(version: RoomVersion, name: String) throws {
     let mayChange = #""events":{"m.room.power_levels":50}"#

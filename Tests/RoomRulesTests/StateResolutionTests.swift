@@ -183,4 +183,90 @@ private let carol = TestRoom.carol
     #expect(try topic(isRejected: false) == one.state[StateMapKey(.topic)])
     #expect(try topic(isRejected: true) == nil)
   }
+
+  // MARK: As other servers read the algorithm
+
+  /// Bob's membership is in both states. Only the topic, which one of them has, cites it.
+  @Test(arguments: versions) func `an event of every state is not in the auth difference`(version: RoomVersion) throws {
+    var one = try room(version)
+    let two = one
+    try one.add(.topic, from: bob, stateKey: "", #"{"topic":"t"}"#)
+    let graph = try AuthGraph(states: [one.state, two.state], version: version) { one.events[$0] }
+    let difference = Set(graph.authDifference(of: [one.state, two.state]).map { graph.events[$0].eventID })
+    #expect(difference == Set([one.state[StateMapKey(.topic)]].compactMap(\.self)))
+  }
+
+  @Test(arguments: versions) func `power events lead on only within the conflicted set`(version: RoomVersion) throws {
+    var room = try room(version)
+    let first = try #require(room.state[StateMapKey(.member, bob.text)])
+    try room.setMember(bob, "join")
+    let second = try #require(room.state[StateMapKey(.member, bob.text)])
+    try room.add(.powerLevels, from: bob, stateKey: "", levels(version, bob: 50, more: #""invite":50,"#))
+    let graph = try AuthGraph(states: [room.state], version: version) { room.events[$0] }
+    let order = ResolutionOrder(graph: graph, version: version)
+    func powerEvents(_ ids: [EventID?]) -> Set<EventID> {
+      let power = order.powerEvents(in: Set(graph.indices(of: ids.compactMap(\.self))))
+      return Set(power.map { graph.events[$0].eventID })
+    }
+    let powerLevels = try #require(room.state[StateMapKey(.powerLevels)])
+    #expect(powerEvents([first, second, powerLevels]) == [first, second, powerLevels])
+    #expect(powerEvents([first, powerLevels]) == [powerLevels])
+  }
+
+  @Test(arguments: versions) func `only events with the empty state key are power events`(version: RoomVersion) throws {
+    var room = try room(version)
+    for type in [EventType.powerLevels, .joinRules] {
+      try room.add(type, from: alice, stateKey: "odd", #"{"join_rule":"public"}"#)
+    }
+    let graph = try AuthGraph(states: [room.state], version: version) { room.events[$0] }
+    let order = ResolutionOrder(graph: graph, version: version)
+    let keys = [StateMapKey(.create), StateMapKey(.powerLevels), StateMapKey(.joinRules)]
+    let odd = [StateMapKey(.powerLevels, "odd"), StateMapKey(.joinRules, "odd")]
+    for key in keys + odd {
+      let event = try #require(room.state[key].flatMap { graph.index[$0] })
+      #expect(order.powerEvents(in: [event]) == (keys.contains(key) ? [event] : []))
+    }
+  }
+
+  @Test(arguments: versions) func `a rejected event is not replayed`(version: RoomVersion) throws {
+    var one = try room(version)
+    var two = one
+    let old = try one.add(.topic, from: alice, stateKey: "", #"{"topic":"old"}"#, at: 2_000).eventID
+    let new = try two.add(.topic, from: alice, stateKey: "", #"{"topic":"new"}"#, at: 3_000).eventID
+    two.learn(one)
+    func topic(rejected: EventID?) throws -> EventID? {
+      try version.resolve([one.state, two.state]) { id in
+        var event = two.events[id]
+        if id == rejected { event?.isRejected = true }
+        return event
+      }[StateMapKey(.topic)]
+    }
+    #expect(try topic(rejected: nil) == new)
+    #expect(try topic(rejected: new) == old)
+  }
+
+  @Test(arguments: versions) func `a rejected event that stands in every state authorizes nothing`(version: RoomVersion)
+    throws
+  {
+    var one = try room(version)
+    try one.setMember(carol, "join")
+    let join = try #require(one.state[StateMapKey(.member, carol.text)])
+    var two = one
+    let topic = try one.add(
+      .topic, from: carol, stateKey: "", #"{"topic":"t"}"#, authEvents: one.state.filter { $0.value != join })
+    two.learn(one)
+    try two.add(.powerLevels, from: alice, stateKey: "", #"{"state_default":0}"#)
+    one.learn(two)
+    one.state[StateMapKey(.powerLevels)] = two.state[StateMapKey(.powerLevels)]
+    func resolved(isRejected: Bool) throws -> EventID? {
+      try version.resolve([one.state, two.state]) { id in
+        var event = two.events[id] ?? one.events[id]
+        if id == join { event?.isRejected = isRejected }
+        return event
+      }[StateMapKey(.topic)]
+    }
+    // From version 12 on resolution starts from nothing: only the event's own auth events would let Carol speak.
+    #expect(try resolved(isRejected: false) == (version.stateResolution == .v2 ? topic.eventID : nil))
+    #expect(try resolved(isRejected: true) == nil)
+  }
 }

@@ -52,12 +52,17 @@ struct TestRoom {
   }
 
   /// Adds an event whether the rules allow it or not.
+  ///
+  /// - Parameter authEvents: the state from which its auth events are chosen, nil for the room's.
   @discardableResult
   mutating func add(
-    _ type: EventType, from sender: UserID, stateKey: ByteString? = nil, _ content: String = "{}", at time: Int64? = nil
+    _ type: EventType, from sender: UserID, stateKey: ByteString? = nil, _ content: String = "{}", at time: Int64? = nil,
+    authEvents: StateMap? = nil
   ) throws -> PDU {
     clock += 1
-    let event = try Self.build(draft(type, from: sender, stateKey: stateKey, content, at: time))
+    var draft = try draft(type, from: sender, stateKey: stateKey, content, at: time)
+    if let authEvents { draft.authEvents = version.authEventKeys(for: draft).compactMap { authEvents[$0] } }
+    let event = try Self.build(draft)
     events[event.eventID] = event
     lastEvent = event.eventID
     if let key = event.stateMapKey { state[key] = event.eventID }

@@ -52,7 +52,7 @@ enum IdentifierGrammar {
   static let bytesLimit = 255
 
   /// `sigil` first, no NUL, within the limit and, if asked for, a server name behind the first colon.
-  static func accepts(_ text: ByteString, sigil: UInt8, needsServerName: Bool) -> Bool {
+  static func accepts(_ text: ByteString, sigil: UInt8, needsServerName: Bool, bytesLimit: Int = bytesLimit) -> Bool {
     text.withBytes { bytes in
       guard (1...bytesLimit).contains(bytes.count), bytes[0] == sigil, !bytes.contains(0) else { return false }
       guard needsServerName else { return bytes.count > 1 }

@@ -18,6 +18,11 @@ public struct UserID: Identifier {
     IdentifierGrammar.accepts(text, sigil: UInt8(ascii: "@"), needsServerName: true)
   }
 
+  /// As `accepts`, with another limit than 255 bytes.
+  public static func accepts(_ text: ByteString, bytesLimit: Int) -> Bool {
+    IdentifierGrammar.accepts(text, sigil: UInt8(ascii: "@"), needsServerName: true, bytesLimit: bytesLimit)
+  }
+
   public var localpart: ByteString { IdentifierGrammar.opaque(of: text) }
   public var serverName: ServerName { IdentifierGrammar.serverName(of: text) ?? ServerName(trusted: "") }
 

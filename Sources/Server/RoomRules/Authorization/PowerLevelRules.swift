@@ -8,9 +8,11 @@ struct PowerLevelRules {
   let sender: UserID
   let senderLevel: PowerLevel
 
-  func authorize(_ content: JSON) throws(AuthorizationError) {
+  /// - Parameter replacesOld: whether the event has the empty state key. With another it changes nobody's power, so only its
+  ///   form is checked. (The rules compare with the event of the same state key, which no event has among its auth events.)
+  func authorize(_ content: JSON, replacesOld: Bool) throws(AuthorizationError) {
     try checkForm(content)
-    guard old.isFromEvent else { return }
+    guard replacesOld, old.isFromEvent else { return }
     let new = PowerLevels(content)
     for property in PowerLevels.Property.allCases {
       try checkChange(from: old.explicit(property), to: new.explicit(property), of: property.name)

@@ -32,7 +32,8 @@ extension RoomVersion {
       throw .stateKeyOfOtherUser
     }
     if event.type == .powerLevels {
-      try PowerLevelRules(version: self, old: levels, sender: event.sender, senderLevel: level).authorize(event.content)
+      let rules = PowerLevelRules(version: self, old: levels, sender: event.sender, senderLevel: level)
+      try rules.authorize(event.content, replacesOld: event.stateKey?.isEmpty ?? false)
     }
   }
 

@@ -12,13 +12,13 @@ struct EventFields {
   let originServerTimestamp: Int64
   let prevEvents: [EventID]
   let authEvents: [EventID]
+  /// Whether `type`, `state_key` or `sender` has more bytes than allowed, in a room version where that only rejects the event.
+  private(set) var isOversized = false
 
   init(_ event: JSON, version: RoomVersion) throws(EventFormatError) {
     guard let typeName = event["type"]?.text else { throw .field("type") }
-    guard typeName.count <= EventLimits.typeBytes else { throw .fieldTooLarge("type") }
     type = EventType(trusted: typeName)
-    guard let sender = UserID(event["sender"]) else { throw .field("sender") }
-    self.sender = sender
+    sender = try Self.sender(event, version: version)
     stateKey = try Self.stateKey(event)
     guard let content = event["content"], content.isObject else { throw .field("content") }
     self.content = content
@@ -34,12 +34,30 @@ struct EventFields {
     if version.roomIDIsCreateHash, let roomID, authEvents.contains(EventID(createEventOf: roomID)) {
       throw .authEventsNameCreate
     }
+    try checkLength(of: typeName, "type", bytes: EventLimits.typeBytes, version)
+    if let stateKey { try checkLength(of: stateKey, "state_key", bytes: EventLimits.stateKeyBytes, version) }
+    try checkLength(of: sender.text, "sender", bytes: EventLimits.senderBytes, version)
+  }
+
+  private mutating func checkLength(
+    of text: ByteString, _ name: StaticString, bytes: Int, _ version: RoomVersion
+  ) throws(EventFormatError) {
+    guard text.count > bytes else { return }
+    guard !version.hasStrictByteLimits, text.string.unicodeScalars.count <= EventLimits.fieldCharacters else {
+      throw .fieldTooLarge(name)
+    }
+    isOversized = true
+  }
+
+  private static func sender(_ event: JSON, version: RoomVersion) throws(EventFormatError) -> UserID {
+    let bytesLimit = version.hasStrictByteLimits ? EventLimits.senderBytes : EventLimits.fieldCharacters * 4
+    guard let text = event["sender"]?.text, UserID.accepts(text, bytesLimit: bytesLimit) else { throw .field("sender") }
+    return UserID(trusted: text)
   }
 
   private static func stateKey(_ event: JSON) throws(EventFormatError) -> ByteString? {
     guard let value = event["state_key"] else { return nil }
     guard let stateKey = value.text else { throw .field("state_key") }
-    guard stateKey.count <= EventLimits.stateKeyBytes else { throw .fieldTooLarge("state_key") }
     return stateKey
   }
 

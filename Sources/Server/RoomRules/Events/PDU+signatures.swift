@@ -7,15 +7,16 @@ extension PDU {
     SignedJSON(json, signedBytes: version.redaction.redacted(json, type: type, leavingOut: ["signatures"]))
   }
 
-  /// The servers that must have signed: the sender's, but not for an invitation by third-party token, and that of the user
-  /// who let someone into a restricted room.
+  /// The servers that must have signed: the sender's, except for an invitation by third-party token, and the server of the
+  /// user who authorised the join of a restricted room.
   ///
   /// Spec: Server-Server API, "Validating hashes and signatures on received events".
   package var requiredSigners: [ServerName] {
     let membership = type == .member ? Membership(content["membership"]) : nil
     var servers: [ServerName] = []
     if !(membership == .invite && content["third_party_invite"] != nil) { servers.append(sender.serverName) }
-    if type == .member, let authoriser = UserID(content["join_authorised_via_users_server"]),
+    if membership == .join, version.hasRestrictedJoins,
+      let authoriser = UserID(content["join_authorised_via_users_server"]),
       !servers.contains(authoriser.serverName)
     {
       servers.append(authoriser.serverName)

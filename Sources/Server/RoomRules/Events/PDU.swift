@@ -21,8 +21,11 @@ package struct PDU: RoomEvent {
   package let authEvents: [EventID]
   /// The whole event, canonical, without `unsigned`.
   package let json: JSON
-  /// Set by whoever found that the rules refuse it; such events stay in the graph but not in state.
-  package var isRejected = false
+  /// Whether the rules refuse the event. Such events stay in the graph, but never get into state.
+  ///
+  /// Initially true for events that are too large only by the bytes of a field (`EventLimits.fieldCharacters`), else false. The
+  /// caller that checks the rules sets it.
+  package var isRejected: Bool
 
   /// Reads an event from another server or a client of the federation API and derives its ID.
   ///
@@ -64,6 +67,7 @@ package struct PDU: RoomEvent {
     originServerTimestamp = fields.originServerTimestamp
     prevEvents = fields.prevEvents
     authEvents = fields.authEvents
+    isRejected = fields.isOversized
     namedRoomID = fields.roomID
     eventID = knownID ?? EventID(hash: Self.referenceHash(of: event, type: fields.type, version: version))
     roomID = fields.roomID ?? RoomID(createEvent: eventID)

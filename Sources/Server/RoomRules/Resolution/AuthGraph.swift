@@ -42,10 +42,13 @@ struct AuthGraph {
     authEvents[event].first { events[$0].stateMapKey == key }
   }
 
-  /// For each event, whether it is in the auth chain of one of `roots`; the roots themselves are only where another leads there.
+  /// Tells for each event whether it is one of `roots` or in the auth chain of one.
+  ///
+  /// The specification leaves the roots out; every implementation counts them.
   func authChain(of roots: some Sequence<Int>) -> [Bool] {
     var isReached = [Bool](repeating: false, count: events.count)
     var open = Array(roots)
+    for root in open { isReached[root] = true }
     while let event = open.popLast() {
       for authEvent in authEvents[event] where !isReached[authEvent] {
         isReached[authEvent] = true
@@ -74,7 +77,7 @@ struct AuthGraph {
     return Set(events.indices.filter { ends.contains($0) || below[$0] && leads[$0] })
   }
 
-  /// For each event, whether its auth chain has one of `ends`.
+  /// Tells for each event whether its auth chain has one of `ends`.
   func leads(to ends: Set<Int>) -> [Bool] {
     var citedBy = [[Int]](repeating: [], count: events.count)
     for event in events.indices {

@@ -8,33 +8,44 @@ struct ResolutionOrder {
 
   // MARK: Power events
 
-  /// The power events of a set and what of their auth chains is in it. Spec: "Algorithm", step 1.
+  /// The power events of a set, and what they lead to by auth events without leaving the set. Spec: "Algorithm", step 1.
+  ///
+  /// The specification follows the whole auth chain, through events outside the set, too. Servers do not, and a server that
+  /// does resolves a room differently from all others.
   func powerEvents(in full: Set<Int>) -> Set<Int> {
-    let power = full.filter { isPowerEvent(graph.events[$0]) }
-    let chain = graph.authChain(of: power)
-    return full.filter { power.contains($0) || chain[$0] }
+    var power = full.filter { isPowerEvent(graph.events[$0]) }
+    var open = Array(power)
+    while let event = open.popLast() {
+      for authEvent in graph.authEvents[event] where full.contains(authEvent) {
+        if power.insert(authEvent).inserted { open.append(authEvent) }
+      }
+    }
+    return power
   }
 
-  /// Spec: "Power events".
+  /// Spec: "Power events". As on other servers, `m.room.create` is one, too, and only the empty state key counts.
   private func isPowerEvent(_ event: PDU) -> Bool {
     guard let stateKey = event.stateKey else { return false }
-    if event.type == .powerLevels || event.type == .joinRules { return true }
-    guard event.type == .member, event.sender.text != stateKey else { return false }
-    let membership = Membership(event.content["membership"])
-    return membership == .leave || membership == .ban
+    switch event.type {
+    case .create, .powerLevels, .joinRules: return stateKey.isEmpty
+    case .member:
+      let membership = Membership(event.content["membership"])
+      return event.sender.text != stateKey && (membership == .leave || membership == .ban)
+    default: return false
+    }
   }
 
   /// Spec: "Reverse topological power ordering": Kahn's algorithm, always the smallest event whose auth events are done.
+  /// Only auth events within the set count.
   func reverseTopologicalPowerOrder(_ set: Set<Int>) -> [Int] {
     let sorted = sortedByPower(set)
     let rank = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
-    let leads = graph.leads(to: set)
     var waitingFor: [Int: Int] = [:]
     var citedBy: [Int: [Int]] = [:]
     for event in sorted {
-      let ancestors = nearestAncestors(of: event, in: set, leads: leads)
-      waitingFor[event] = ancestors.count
-      for ancestor in ancestors { citedBy[ancestor, default: []].append(event) }
+      let authEvents = Set(graph.authEvents[event]).intersection(set)
+      waitingFor[event] = authEvents.count
+      for authEvent in authEvents { citedBy[authEvent, default: []].append(event) }
     }
     var ready = DescendingRanks(sorted.indices.filter { waitingFor[sorted[$0]] == 0 })
     var order: [Int] = []
@@ -49,21 +60,6 @@ struct ResolutionOrder {
       }
     }
     return order
-  }
-
-  /// The members of `set` that the auth chain reaches without passing another member.
-  private func nearestAncestors(of event: Int, in set: Set<Int>, leads: [Bool]) -> Set<Int> {
-    var found: Set<Int> = []
-    var passed: Set<Int> = []
-    var open = graph.authEvents[event]
-    while let authEvent = open.popLast() {
-      if set.contains(authEvent) {
-        found.insert(authEvent)
-      } else if leads[authEvent], passed.insert(authEvent).inserted {
-        open += graph.authEvents[authEvent]
-      }
-    }
-    return found
   }
 
   private func sortedByPower(_ set: Set<Int>) -> [Int] {

@@ -16,11 +16,14 @@ struct StateReplay {
 
   func event(_ key: StateMapKey) -> EventID? { state[key] }
 
-  /// Applies the events that the rules allow, in order, and passes over the others.
+  /// Applies the events that the rules allow, in order, and skips the others.
+  ///
+  /// An event that was rejected before stays so: the specification would try it again, but other servers do not.
   mutating func apply(_ order: [Int]) {
     for index in order {
       let event = graph.events[index]
-      guard let key = event.stateMapKey, (try? version.authorize(event, in: view(for: index))) != nil else { continue }
+      guard !event.isRejected, let key = event.stateMapKey, (try? version.authorize(event, in: view(for: index))) != nil
+      else { continue }
       state[key] = event.eventID
     }
   }
@@ -31,7 +34,7 @@ struct StateReplay {
       if let key = authEvent.stateMapKey { entries[key] = authEvent }
     }
     for key in [StateMapKey(.create)] + version.authEventKeys(for: graph.events[index]) {
-      guard let known = state[key].flatMap({ graph.index[$0] }) else { continue }
+      guard let known = state[key].flatMap({ graph.index[$0] }), !graph.events[known].isRejected else { continue }
       entries[key] = graph.events[known]
     }
     let create = (entries[StateMapKey(.create)] ?? graph.impliedCreate).map { RoomCreate($0) }

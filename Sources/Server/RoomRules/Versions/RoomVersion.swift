@@ -23,6 +23,8 @@ package struct RoomVersion: Sendable {
   package let hasRestrictedJoins: Bool
   /// `knock_restricted` is a join rule.
   let hasKnockRestrictedJoins: Bool
+  /// `type`, `state_key` and `sender` have at most 255 bytes; before, an event with at most 255 characters is kept, but rejected.
+  let hasStrictByteLimits: Bool
   /// Every power level must be an integer; before, a string that stands for one will do, and only `users` is looked at.
   let needsIntegerPowerLevels: Bool
   /// The room ID is the create event's reference hash; the create event has no `room_id` and is nobody's auth event.
@@ -37,19 +39,20 @@ package struct RoomVersion: Sendable {
   let redaction: RedactionRules
 
   package static let v6 = RoomVersion(
-    name: "6", hasKnocking: false, hasRestrictedJoins: false, hasKnockRestrictedJoins: false,
+    name: "6", hasKnocking: false, hasRestrictedJoins: false, hasKnockRestrictedJoins: false, hasStrictByteLimits: false,
     needsIntegerPowerLevels: false, redaction: .v6)
 
   package static let v7 = RoomVersion(
-    name: "7", hasRestrictedJoins: false, hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v6)
+    name: "7", hasRestrictedJoins: false, hasKnockRestrictedJoins: false, hasStrictByteLimits: false,
+    needsIntegerPowerLevels: false, redaction: .v6)
 
   package static let v8 = RoomVersion(
-    name: "8", hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v8)
+    name: "8", hasKnockRestrictedJoins: false, hasStrictByteLimits: false, needsIntegerPowerLevels: false, redaction: .v8)
 
   package static let v9 = RoomVersion(
-    name: "9", hasKnockRestrictedJoins: false, needsIntegerPowerLevels: false, redaction: .v9)
+    name: "9", hasKnockRestrictedJoins: false, hasStrictByteLimits: false, needsIntegerPowerLevels: false, redaction: .v9)
 
-  package static let v10 = RoomVersion(name: "10", redaction: .v9)
+  package static let v10 = RoomVersion(name: "10", hasStrictByteLimits: false, redaction: .v9)
 
   package static let v11 = RoomVersion(name: "11", createNamesCreator: false, redactsInContent: true, redaction: .v11)
 
@@ -69,10 +72,11 @@ package struct RoomVersion: Sendable {
     self = known
   }
 
-  /// The defaults are those of room version 10.
+  /// The defaults are those of room version 11, except for `creator` and `redacts`, which are those of version 10.
   private init(
     name: ByteString, hasKnocking: Bool = true, hasRestrictedJoins: Bool = true, hasKnockRestrictedJoins: Bool = true,
-    needsIntegerPowerLevels: Bool = true, roomIDIsCreateHash: Bool = false, hasPrivilegedCreators: Bool = false,
+    hasStrictByteLimits: Bool = true, needsIntegerPowerLevels: Bool = true, roomIDIsCreateHash: Bool = false,
+    hasPrivilegedCreators: Bool = false,
     createNamesCreator: Bool = true, redactsInContent: Bool = false, stateResolution: StateResolution = .v2,
     redaction: RedactionRules
   ) {
@@ -81,6 +85,7 @@ package struct RoomVersion: Sendable {
     self.hasKnocking = hasKnocking
     self.hasRestrictedJoins = hasRestrictedJoins
     self.hasKnockRestrictedJoins = hasKnockRestrictedJoins
+    self.hasStrictByteLimits = hasStrictByteLimits
     self.needsIntegerPowerLevels = needsIntegerPowerLevels
     self.roomIDIsCreateHash = roomIDIsCreateHash
     self.hasPrivilegedCreators = hasPrivilegedCreators
