@@ -74,7 +74,7 @@ def ordinary(shell):
     shell.heading("Help and mistakes")
     shell.call("version")
     shell.text += "$ martlet help\n" + re.sub(
-        r"(?s)(\(--config FILE.*?\n\n).*?(?=A client for any)", r"\1  (the settings of Documentation/Configuration.md)\n\n",
+        r"(?s)(\n--config FILE or .*?\n\n).*?(?=A client for any)", r"\1  (the settings of Documentation/Configuration.md)\n\n",
         subprocess.run([program(), "help"], capture_output=True, text=True, timeout=60).stdout) + "\n"
     shell.call(code=64)
     shell.call("nonsense", code=64)
