@@ -457,7 +457,7 @@ async def _(test):
         page = await alice.context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         await page.goto(test.base + "/" + room_fragment(room))
-        await page.get_by_text("This room is encrypted.").wait_for()
+        await page.get_by_role("main").get_by_text("This room is encrypted.").wait_for()
         await page.get_by_role("article", name="Not sent").wait_for()
         events = boris.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
         assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["are you there?"]
