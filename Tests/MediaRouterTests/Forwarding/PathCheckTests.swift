@@ -95,6 +95,21 @@ import Testing
     #expect(transport.address == peer.address)
   }
 
+  /// Chromium sends by the pair it has chosen before the router hears of its choice.
+  @Test(arguments: [true, false]) func mediaIsHeardFromEachConnectionOfAPeerAndFromNoOther(_ isKnown: Bool) throws {
+    var call = Call()
+    let (simulation, publisher) = (call.simulation, call.publisher)
+    call.publish(frames: 10)
+    let transport = try #require(simulation.unit.transport(at: publisher.address))
+    let bound = publisher.address
+    let before = call.received.count
+    if isKnown { simulation.inject(SimulatedPeer.check(publisher.credentials, nominates: false), from: Self.stream) }
+    simulation.move(publisher, to: Self.stream)
+    call.publish(frames: 3)
+    #expect(transport.address == bound)
+    #expect(call.isComplete && (call.received.count > before + 2) == isKnown)
+  }
+
   @Test func aPeerHasSoManyConnectionsAndTheyGoWithIt() {
     var limits = RouterLimits()
     limits.connectionsOfTransport = 2

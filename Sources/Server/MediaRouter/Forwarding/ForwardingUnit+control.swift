@@ -1,6 +1,6 @@
 extension ForwardingUnit {
   func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
-    guard let transport = transport(at: address), let receiver = transport.receiver,
+    guard let transport = transport(heardAt: address), let receiver = transport.receiver,
       let count = receiver.openControl(datagram)
     else { return }
     noteActivity(of: transport, now: now)

@@ -21,7 +21,7 @@ extension ForwardingUnit {
   }
 
   private func receiveHandshake(_ datagram: RawSpan, from address: TransportAddress, _ now: MediaTime) {
-    guard let transport = transport(at: address), let dtls = transport.dtls else { return }
+    guard let transport = transport(heardAt: address), let dtls = transport.dtls else { return }
     dtls.receive(datagram, now: now)
     sendHandshake(transport)
     advanceHandshake(transport)

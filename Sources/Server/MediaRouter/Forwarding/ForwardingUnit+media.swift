@@ -15,7 +15,7 @@ extension ForwardingUnit {
   // MARK: In
 
   func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, from address: TransportAddress, _ now: MediaTime) {
-    guard let transport = transport(at: address), let receiver = transport.receiver, let count = receiver.open(datagram)
+    guard let transport = transport(heardAt: address), let receiver = transport.receiver, let count = receiver.open(datagram)
     else { return }
     noteActivity(of: transport, now: now)
     let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count])

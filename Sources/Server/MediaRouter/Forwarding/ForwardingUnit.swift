@@ -54,6 +54,11 @@ final class ForwardingUnit {
   // MARK: What it holds
 
   func transport(at address: TransportAddress) -> Transport? { byAddress[address] }
+  /// The transport whose packets may come from there: a peer sends by any of its valid pairs, also before it nominates one and
+  /// after it has nominated another. RFC 8445 §12.
+  func transport(heardAt address: TransportAddress) -> Transport? {
+    byAddress[address] ?? (address.isStream ? connections[address] : nil)
+  }
   func transport(ufrag: [UInt8]) -> Transport? { byUfrag[ufrag] }
   func forget(ufrag: [UInt8]) { byUfrag[ufrag] = nil }
   func track(_ id: TrackID) -> Track? { tracks[id] }
