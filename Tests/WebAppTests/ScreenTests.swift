@@ -59,6 +59,17 @@ struct ScreenTests {
     #expect(page.body(of: "/register").isEmpty)
   }
 
+  @Test("an account is asked for in small letters, as phones write names with a capital")
+  func capitals() throws {
+    let page = Page()
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    page.type(" Alice ", into: Strings[.userName])
+    page.type("correct horse", into: Strings[.password])
+    page.submit()
+    #expect(page.body(of: "/register").contains(#""username":"alice""#))
+  }
+
   @Test("a server that wants a token is given one")
   func token() throws {
     let page = Page()

@@ -171,9 +171,9 @@ final class SignInScreen<D: DOM> {
   }
 
   private func register() {
-    let name = newUserName.text.trimmed
-    guard !name.utf8.isEmpty else { return fail(newUserName, Strings[.userNameMissing]) }
-    guard UserID.isAllowedLocalpart(ByteString(name)) else { return fail(newUserName, Strings[.userNameWrong]) }
+    let name = TypedName.meant(by: ByteString(newUserName.text))
+    guard !name.isEmpty else { return fail(newUserName, Strings[.userNameMissing]) }
+    guard UserID.isAllowedLocalpart(name) else { return fail(newUserName, Strings[.userNameWrong]) }
     guard newPassword.text.utf8.count >= SignInScreen.shortestPassword else {
       return fail(newPassword, Strings[.passwordShort])
     }
@@ -184,7 +184,7 @@ final class SignInScreen<D: DOM> {
     app.ask(
       .session(
         .register(
-          username: ByteString(name), password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil))
+          username: name, password: ByteString(newPassword.text), token: wantsToken ? ByteString(given) : nil))
     ) { [self] result in
       ended(result, newUserName)
     }

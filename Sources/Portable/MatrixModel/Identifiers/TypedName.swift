@@ -1,12 +1,11 @@
 import JSON
-import MatrixModel
 
 /// A user name as people type it, or their phone for them: `Alice`, ` alice `, `@alice`, `@Alice:example.org`.
-package enum TypedName {
+public enum TypedName {
   /// The name or user ID that is meant: small letters up to the server's name, no blanks around it, no `@` before a bare name.
   ///
   /// Names of accounts have no capitals. Spec: Appendices, "User Identifiers".
-  package static func meant(by text: ByteString) -> ByteString {
+  public static func meant(by text: ByteString) -> ByteString {
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     var bytes = Array(text.utf8.drop(while: isBlank))
     while bytes.last.map(isBlank) ?? false { bytes.removeLast() }
