@@ -394,23 +394,34 @@ async def _(test):
         server.close()
 
 
-@test("what was written without a network is sent after the page was closed, once and in order, and the page finds it sent")
-async def _(test):
-    user, boris = User(test.base, "alice"), User(test.base, "boris")
-    room = user.create_room(preset="public_chat", name="Tea")
+async def write_offline(alice, base, user, room, texts):
+    """Writes into the room without a network. Returns a page of the service worker, which has them to send once no page of the client is open."""
+    await alice.sign_in(user)
+    await alice.open_room(room)
+    worker = await Worker(alice.context, base).open()
+    await alice.page.bring_to_front()
+    await alice.go_offline()
+    for text in texts:
+        await alice.write(text)
+        await alice.sees(text)
+    await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+    return worker
+
+
+def two_in_tea(base):
+    alice, boris = User(base, "alice"), User(base, "boris")
+    room = alice.create_room(preset="public_chat", name="Tea")
     boris.join(room)
     boris.send(room, "are you there?")
+    return alice, boris, room
+
+
+@test("what was written without a network is sent after the page was closed, once and in order, and the page finds it sent")
+async def _(test):
+    user, boris, room = two_in_tea(test.base)
     async with people(test, "alice", permissions=["background-sync"], fresh=True, whole=True) as alice:
-        await alice.sign_in(user)
-        await alice.open_room(room)
-        worker = await Worker(alice.context, test.base).open()
-        await alice.page.bring_to_front()
-        await alice.go_offline()
         written = ["yes", "I am", "on a train"]
-        for text in written:
-            await alice.write(text)
-            await alice.sees(text)
-        await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+        worker = await write_offline(alice, test.base, user, room, written)
         refused = await worker.run("() => sendOutbox().then(() => '', error => error.message)")
         assert refused == "a page is open", refused
         await alice.page.close()
@@ -436,19 +447,9 @@ async def _(test):
 
 @test("nothing goes out after the page was closed into a room that became encrypted meanwhile, and the page says so")
 async def _(test):
-    user, boris = User(test.base, "alice"), User(test.base, "boris")
-    room = user.create_room(preset="public_chat", name="Tea")
-    boris.join(room)
-    boris.send(room, "are you there?")
+    user, boris, room = two_in_tea(test.base)
     async with people(test, "alice", permissions=["background-sync"], fresh=True, whole=True) as alice:
-        await alice.sign_in(user)
-        await alice.open_room(room)
-        worker = await Worker(alice.context, test.base).open()
-        await alice.page.bring_to_front()
-        await alice.go_offline()
-        await alice.write("secret")
-        await alice.sees("secret")
-        await eventually(alice.page, """async () => (await caches.has('martlet-errands')) && (await (await caches.open('martlet-errands')).match('page')) !== undefined""")
+        worker = await write_offline(alice, test.base, user, room, ["secret"])
         await alice.page.close()
         await worker.alone()
         user.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
