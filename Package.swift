@@ -83,7 +83,7 @@ let package = Package(
       "HTTPServer", in: "Server",
       uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto"]),
     module("Database", in: "Server", uses: ["CSQLite"]),
-    module("Backup", in: "Server", uses: ["CSQLite", "CCrypto"]),
+    module("Backup", in: "Server", uses: ["Files", "CSQLite", "CCrypto"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
     module(
@@ -92,7 +92,8 @@ let package = Package(
     module(
       "ServerMedia", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "CCrypto", "CLinux", "CXML2"
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "Files", "CCrypto",
+        "CLinux", "CXML2"
       ]),
     module(
       "ServerAccounts", in: "Server",
@@ -138,7 +139,7 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
         "ServerCore", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI", "MediaRouter",
-        "Recording", "CLinux"
+        "Recording", "Files", "CLinux"
       ]),
 
     // Client
@@ -156,10 +157,11 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
         "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver", "HomeserverAPI",
-        "MediaRouter", "CallServer", "Backup", "Shell", "CYAML"
+        "MediaRouter", "CallServer", "Backup", "Files", "Shell", "CYAML"
       ]),
     program(
-      "martlet-terminal", path: "Sources/martlet-terminal", uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Shell"]),
+      "martlet-terminal", path: "Sources/martlet-terminal",
+      uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Files", "Shell"]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
@@ -211,6 +213,7 @@ let package = Package(
     .target(name: "CLinux", path: "Sources/System/CLinux"),
     // One wrapper of a library for the server and for clients.
     module("WebSockets", in: "System", uses: ["CWslay"]),
+    module("Files", in: "System"),
     // What the programs share that people start from a shell.
     module("Shell", in: "System", uses: ["JSON", "MatrixModel", "Telemetry"]),
 

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import JSON
 import MatrixClient
@@ -28,13 +29,8 @@ struct AccountFolder: Sendable {
 
   /// The accounts that are logged in, in the order of their user IDs.
   static func all(in root: String) -> [AccountFolder] {
-    guard let folder = opendir(root) else { return [] }
-    defer { closedir(folder) }
     var found: [AccountFolder] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+    for name in FolderOnDisk.names(in: root) ?? [] {
       guard let bytes = try? FileBytes.read("\(root)/\(name)/session.json", limit: sessionBytesLimit),
         let session = SavedSession(bytes)
       else { continue }

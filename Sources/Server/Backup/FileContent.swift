@@ -1,4 +1,5 @@
 import CCrypto
+import Files
 import Glibc
 
 /// What is known of a file: where it lies below the data folder, how large it is and when it was written.
@@ -89,28 +90,16 @@ enum FileContent {
 
   /// Makes a folder for its owner only, and those above it.
   static func makeFolder(_ path: String) throws(BackupError) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for part in path.split(separator: "/") {
-      made += part + "/"
-      guard mkdir(made, 0o700) == 0 || errno == EEXIST else { throw .system(made) }
+    do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
+      throw .file(path: error.path, reason: error.reason)
     }
   }
 
   /// The names in a folder but `.` and `..`, sorted; none if there is no such folder.
   static func names(in path: String) throws(BackupError) -> [String] {
-    guard let folder = opendir(path) else {
-      if errno == ENOENT { return [] }
-      throw .system(path)
-    }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    if let names = FolderOnDisk.names(in: path) { return names }
+    if errno == ENOENT { return [] }
+    throw .system(path)
   }
 
   static func status(_ path: String) -> stat? {

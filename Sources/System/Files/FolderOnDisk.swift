@@ -1,9 +1,15 @@
 import Glibc
 
+/// What every program does with folders.
 package enum FolderOnDisk {
   /// Why a folder cannot be made.
   package struct Failure: Error, CustomStringConvertible {
-    package let description: String
+    /// The folder that could not be made: the one that was wanted, or one above it.
+    package let path: String
+    /// In the system's words.
+    package let reason: String
+
+    package var description: String { "\(path) cannot be made: \(reason)" }
   }
 
   /// Like `mkdir -p`, for its owner only.
@@ -12,8 +18,22 @@ package enum FolderOnDisk {
     for part in path.split(separator: "/") {
       made += part + "/"
       guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-      throw Failure(description: "\(made) cannot be made: \(String(cString: strerror(errno)))")
+      throw Failure(path: made, reason: String(cString: strerror(errno)))
     }
+  }
+
+  /// Returns the names in a folder, sorted, without `.` and `..`; nil if it cannot be read, with the reason in `errno`.
+  package static func names(in path: String) -> [String]? {
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
   }
 
   /// Replaces a file as a whole. Returns false if it stays as it was.

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// A new file that is written from front to back.
@@ -86,18 +87,7 @@ final class LineFile {
 /// Folders of an export.
 enum ExportFolder {
   /// The files in it, not the folders.
-  static func names(in path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
+  static func names(in path: String) -> [String] { FolderOnDisk.names(in: path) ?? [] }
 
   /// With the files in it.
   static func remove(_ path: String) {

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import JSON
 import MatrixModel
@@ -53,18 +54,7 @@ struct RecordingFolder: Sendable {
   /// Files beside the manifest.
   var hasOthers: Bool { names().contains { $0 != RecordingManifest.fileName } }
 
-  private func names() -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-  }
+  private func names() -> [String] { FolderOnDisk.names(in: path) ?? [] }
 
   // MARK: The manifest
 

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// A call of the system on a file that failed.
@@ -30,16 +31,7 @@ struct MediaFolder: Sendable {
 
   /// nil for a folder that cannot be read.
   private static func names(in path: String) -> [String]? {
-    guard let folder = opendir(path) else { return nil }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
+    FolderOnDisk.names(in: path)?.filter { !$0.hasPrefix(".") }
   }
 
   func path(of hash: String) -> String { "\(path)/\(hash.prefix(2))/\(hash)" }
