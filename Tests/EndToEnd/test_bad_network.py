@@ -170,7 +170,9 @@ async def twenty_percent(_):
 @test("where packets are up to 200 ms late, overtake each other and come twice, Chromium shows every picture whole and in order")
 async def jitter(_):
     async with network() as (router, browser, path):
-        watch, good = await beside(browser, router, await path(jitter=0.02, repetition=0.05), await path(jitter=0.2, repetition=0.05))
+        # A receiver may rest on the low layer for some seconds, which has half the pictures of this noise: so it is watched for longer.
+        watch, good = await beside(
+            browser, router, await path(jitter=0.02, repetition=0.05), await path(jitter=0.2, repetition=0.05), pictures=300)
         assert watch.decoded > 0.6 * good.decoded and watch.concealed < 0.2 and watch.is_whole() and good.is_whole(), f"{watch}; {good}"
 
 
