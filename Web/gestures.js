@@ -16,7 +16,7 @@ const holdMilliseconds = 300, awayPixels = 90, lockPixels = 70;
 export const way = () => (document.documentElement.dir === 'rtl' ? -1 : 1);
 const shake = () => navigator.vibrate?.(10);
 
-// tell(row): it is to be answered.
+// tell(row): it is to be answered. What a finger does stands in an attribute: the program sets the classes anew where a row changes.
 export function listenForSwipes(scroller, tell) {
   const list = scroller.querySelector('.mg-window');
   let finger = null;
@@ -26,7 +26,7 @@ export function listenForSwipes(scroller, tell) {
     const shown = Math.min(Math.abs(pixels), finger.row ? reachPixels : readyPixels);
     if ((shown >= readyPixels) !== finger.isReady) {
       finger.isReady = !finger.isReady;
-      finger.row?.classList.toggle('mg-swipe-ready', finger.isReady);
+      if (finger.row) finger.row.dataset.swipe = finger.isReady ? 'ready' : 'begun';
       if (finger.isReady && finger.row) shake();
     }
     // Who wants no motion sees what it does at once, and nothing slides.
@@ -42,8 +42,8 @@ export function listenForSwipes(scroller, tell) {
     if (!isSwipe) return;
     const moved = row ?? list;
     moved.style.translate = '';
-    row?.classList.remove('mg-swiped', 'mg-swipe-ready');
-    const over = () => { if (!row && !finger) scroller.classList.remove('mg-times'); };
+    delete row?.dataset.swipe;
+    const over = () => { if (!row && !finger) delete scroller.dataset.times; };
     if (calm.matches || !at) over();
     else moved.animate([{ translate: at }, { translate: '0' }], { duration: 180, easing: 'ease-out' }).finished.then(over, over);
     if (isDone && isReady && row) tell(row);
@@ -68,7 +68,7 @@ export function listenForSwipes(scroller, tell) {
       }
       finger.isSwipe = true;
       if (pixels < 0) finger.row = null;
-      (finger.row ?? scroller).classList.add(finger.row ? 'mg-swiped' : 'mg-times');
+      if (finger.row) finger.row.dataset.swipe = 'begun'; else scroller.dataset.times = '';
       scroller.setPointerCapture(e.pointerId);
     }
     draw(finger.row ? Math.max(0, pixels) : Math.min(0, pixels));

@@ -69,6 +69,26 @@ GIVE = """(node, [type, image, name]) => {
     ? new ClipboardEvent(type, { ...options, clipboardData: given }) : new DragEvent(type, { ...options, dataTransfer: given }));
 }"""
 
+# The box of what has stood still for twelve frames; null where it was taken away.
+STILL = """node => new Promise(done => {
+  let before = {}, frames = 0;
+  const look = () => {
+    if (!node.isConnected) { done(null); return; }
+    const { x, y, width, height } = node.getBoundingClientRect();
+    frames = x === before.x && y === before.y && width === before.width && height === before.height ? frames + 1 : 0;
+    before = { x, y, width, height };
+    if (frames === 12) done(before); else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
+async def still(locator):
+    """Where it stands, once it moves no more. Whatever is pointed at by its place is looked for with this."""
+    while not (box := await locator.evaluate(STILL)):
+        pass
+    return box
+
 
 # Keeps a login where the page's program looks for it at its start: Sources/Portable/ClientCore/Store/StoreKey.swift, Web/store.js.
 KEEP_SESSION = """session => new Promise((kept, failed) => {

@@ -3,7 +3,7 @@ import contextlib
 import re
 from urllib.parse import quote
 
-from browser import PHONE, expect, in_room, people, send_files
+from browser import PHONE, expect, in_room, people, send_files, still
 from client import User, room_path
 from harness import test
 from test_browser import fits, picture, upload
@@ -99,42 +99,47 @@ class Finger:
 
 
 async def centre(locator):
-    box = await locator.bounding_box()
+    """Where a finger touches it, once it stands still: a room that opens still moves."""
+    box = await still(locator)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def swiped(person, text=None, is_enough=False):
     """The message that a finger has moved, so far that it is answered: where it stands has no role."""
-    return person.message(text).and_(person.page.locator(".mg-swipe-ready" if is_enough else ".mg-swiped"))
+    return person.message(text).and_(person.page.locator('[data-swipe="ready"]' if is_enough else "[data-swipe]"))
 
 
 @contextlib.asynccontextmanager
 async def long_room_on_phone(test, word):
-    """(Alice at a phone, her finger) in a room with thirty messages of Boris's: that word and a number from 0 on."""
+    """(Alice at a phone, her finger, what says more) in a room with thirty messages of Boris's: that word and a number from 0 on."""
     room, users = two_in(test, "Pond")
     for number in range(30):
         users["boris"].send(room, f"{word} {number}")
     async with in_room(test, room, {"alice": users["alice"]}, viewport=PHONE, has_touch=True) as alice:
         finger = await Finger.of(alice)
         await alice.sees(f"{word} 29")
-        yield alice, finger
+        yield alice, finger, lambda text: users["boris"].send(room, text)
 
 
 @test("a message swiped far enough is answered, not far enough is not; to the other side the times come; scrolling stays scrolling")
 async def _(test):
-    async with long_room_on_phone(test, "frog") as (alice, finger):
+    async with long_room_on_phone(test, "frog") as (alice, finger, say):
         page = alice.page
-        x, y = await centre(alice.message("frog 27"))
+        x, y = await centre(alice.message("frog 29"))
         await finger.slide((x, y), (x + 30, y + 4))
-        await swiped(alice, "frog 27").wait_for()
+        await swiped(alice, "frog 29").wait_for()
         await finger.lift()
         await expect(swiped(alice)).to_have_count(0)
         assert not await page.get_by_text("Replying to").is_visible()
         await finger.slide((x, y), (x + 100, y + 4))
-        await swiped(alice, "frog 27", is_enough=True).wait_for()
+        await swiped(alice, "frog 29", is_enough=True).wait_for()
         await alice.picture("swipe-phone")
+        # A message that comes meanwhile changes how this one is drawn, not what the finger does.
+        say("frog 30")
+        await alice.sees("frog 30")
+        await swiped(alice, "frog 29", is_enough=True).wait_for()
         await finger.lift()
-        await page.get_by_text(replying_to("frog 27")).wait_for()
+        await page.get_by_text(replying_to("frog 29")).wait_for()
         await expect(swiped(alice)).to_have_count(0)
 
         times = alice.message("frog 26").get_by_text(re.compile(r"^\d{1,2}:\d{2}$"))
@@ -156,7 +161,7 @@ async def _(test):
 
 @test("pulling the list down leaves the box, so that the keyboard goes; pushing it up does not")
 async def _(test):
-    async with long_room_on_phone(test, "snail") as (alice, finger):
+    async with long_room_on_phone(test, "snail") as (alice, finger, _):
         await alice.composer.tap()
         await expect(alice.composer).to_be_focused()
         x, y = await centre(alice.message("snail 27"))
@@ -177,9 +182,7 @@ async def _(test):
     room, users = two_in(test, "Orchard")
     async with people(test, "alice", viewport=PHONE, has_touch=True, is_mobile=True) as alice:
         await alice.sign_in(users["alice"])
-        box = await alice.entry("Orchard").bounding_box()
-        finger = await Finger.of(alice)
-        start = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        finger, start = await Finger.of(alice), await centre(alice.entry("Orchard"))
         ready = alice.page.locator(".ma-drawn-ready")
         for by in ((30, 0), (0, 80), (40, 60)):
             await finger.slide(start, (start[0] + by[0], start[1] + by[1]))

@@ -4,7 +4,7 @@ import contextlib
 import re
 from urllib.parse import quote
 
-from browser import GIVE, PHONE, expect, in_room, send_files
+from browser import GIVE, PHONE, expect, in_room, send_files, still
 from harness import test
 from test_browser import fits, picture
 from test_composer import last, two_in
@@ -367,7 +367,7 @@ async def _(test):
         await clear()
         await draft("one **two** three", "one <strong>two</strong> three")
         await editor.evaluate("node => getSelection().selectAllChildren(node.querySelector('strong'))")
-        word, line = [await part.bounding_box() for part in (editor.locator("strong"), editor)]
+        word, line = [await still(part) for part in (editor.locator("strong"), editor)]
         await page.mouse.move(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
         await page.mouse.down()
         await page.mouse.move(line["x"] + line["width"] - 20, word["y"] + word["height"] / 2, steps=5)
