@@ -11,6 +11,7 @@ import { isOurPage, languageService, textsLoaded, word } from './language.js';
 import { applyLook } from './look.js';
 import { networkService } from './network.js';
 import { isInStrangersPage, notice, pageService } from './page.js';
+import { placePopovers } from './popover.js';
 import { Program, later } from './program.js';
 import { setting, settingService } from './settings.js';
 import { storeService } from './store.js';
@@ -47,6 +48,8 @@ const lookService = () => ({
 });
 
 // ---- The program
+
+placePopovers(root);
 
 const services = [
   domService({ onField: followRich }), settingService, languageService, dateService, pageService, channelService, networkService,

@@ -44,21 +44,36 @@ addEventListener('keydown', e => {
   dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
 });
 
-// A menu is gone through by arrows, around its ends. Where one stands above its lines they lead in.
+// A menu is gone through by arrows, around its ends, by Home and End, and by first letters. Source: ARIA Authoring Practices, "Menu".
 function besideInMenu(lines, { key, target }) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[key], at = lines.indexOf(target);
-  if (!step || at < 0 && !target.matches('.ma-dialog, .ma-dialog-title')) return null;
+  const at = lines.indexOf(target);
+  if (key === 'Home' || key === 'End') return lines.at(key === 'Home' ? 0 : -1);
+  if (key.length === 1) {
+    const letter = key.toLocaleLowerCase();
+    return [...lines.slice(at + 1), ...lines.slice(0, at + 1)].find(line => line.textContent.trim().toLocaleLowerCase().startsWith(letter));
+  }
+  const turn = document.documentElement.dir === 'rtl' ? -1 : 1, isSign = target.matches('.ma-menu-sign');
+  const step = { ArrowDown: 1, ArrowUp: -1, ...(isSign ? { ArrowRight: turn, ArrowLeft: -turn } : {}) }[key];
+  if (!step) return null;
   return lines.at(at < 0 ? Math.min(step, 0) : (at + step) % lines.length);
 }
 
-// Signs stand in lines, as many in each as there is room for; from the field above them one comes down.
+// Signs stand in lines, as many in each as there is room for; from what is above them one comes down. Up and down lead to the nearest of the
+// next line, which another heading may stand before.
 function besideAmongSigns(signs, { key, target }) {
   const at = signs.indexOf(target);
-  if (at < 0) return key === 'ArrowDown' && target.matches('input') ? signs[0] : null;
-  const second = signs.findIndex(sign => sign.offsetTop > signs[0].offsetTop), perLine = second < 0 ? signs.length : second;
+  if (at < 0) return key === 'ArrowDown' && target.matches('input, .ma-emoji-tab') ? signs[0] : null;
   const turn = document.documentElement.dir === 'rtl' ? -1 : 1;
-  const step = { ArrowDown: perLine, ArrowUp: -perLine, ArrowRight: turn, ArrowLeft: -turn }[key];
-  return step ? signs[at + step] : null;
+  const step = { ArrowRight: turn, ArrowLeft: -turn }[key];
+  if (step) return signs[at + step];
+  const way = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (!way) return null;
+  const placeOf = sign => { const { left, top } = sign.getBoundingClientRect(); return { left, top }; };
+  const here = placeOf(target), places = signs.map(placeOf);
+  const line = places.reduce((line, { top }) => (top - here.top) * way > 0 && (line === null || (line - top) * way > 0) ? top : line, null);
+  if (line === null) return null;
+  const far = place => place.top === line ? Math.abs(place.left - here.left) : Infinity;
+  return signs[places.reduce((best, place, index) => far(place) < far(places[best]) ? index : best, places.findIndex(({ top }) => top === line))];
 }
 
 // Of more than a thousand Tab finds one: where it is, where it was, else the first.
@@ -69,13 +84,19 @@ function leaveOneToTab(signs, target) {
 
 addEventListener('keydown', e => {
   const dialog = e.target.closest?.('.ma-overlay');
-  if (!dialog || e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey || !/^(Arrow|Tab)/.test(e.key)) return;
-  const lines = [...dialog.querySelectorAll('.ma-menu-item:enabled')], signs = [...dialog.querySelectorAll('.ma-emoji')];
+  if (!dialog || e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey) return;
+  const all = name => [...dialog.querySelectorAll(name)], lines = all('.ma-menu-item:enabled'), tabs = all('.ma-emoji-tab'), signs = all('.ma-emoji');
   if (e.key === 'Tab') {
-    leaveOneToTab(signs, e.target);
+    for (const group of [tabs, signs]) leaveOneToTab(group, e.target);
+    // A menu is one stop: Tab leaves it.
+    if (lines.length > 0) {
+      e.preventDefault();
+      e.target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    }
     return;
   }
-  const next = lines.length > 0 ? besideInMenu(lines, e) : besideAmongSigns(signs, e);
+  const isAside = /^Arrow(Left|Right)$/.test(e.key) && tabs.includes(e.target);
+  const next = lines.length > 0 ? besideInMenu(lines, e) : besideAmongSigns(isAside ? tabs : signs, e);
   if (!next) return;
   e.preventDefault();
   next.focus();

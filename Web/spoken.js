@@ -40,7 +40,7 @@ export function setAttribute(node, name, value) {
       if (node.className === 'mg-announcer') emptyOnceSaid(node);
       break;
     case 'role':
-      if (value === 'dialog') for (const gone of document.querySelectorAll('.ma-overlay[data-gone]')) gone.remove();
+      if (value === 'dialog' || value === 'menu') for (const gone of document.querySelectorAll('.ma-overlay[data-gone]')) gone.remove();
       break;
     case 'hidden':
       if (node.contains(document.activeElement)) setTimeout(keepFocus);
@@ -54,7 +54,7 @@ function shut(node) {
   const hadFocus = node.contains(document.activeElement);
   node.inert = true;
   // Somebody was quicker, and is now behind the dialog.
-  if (hadFocus) openDialogs().at(-1)?.querySelector('.ma-dialog-title')?.focus();
+  if (hadFocus) openDialogs().at(-1)?.querySelector('.ma-menu-item, .ma-dialog-title')?.focus();
 }
 
 export function removeAttribute(node, name) {

@@ -218,11 +218,15 @@ class Person:
     @property
     def dialog(self):
         """That, or the menu, which is open on top of all."""
-        return self.page.get_by_role("dialog").last
+        return self.page.get_by_role("dialog").or_(self.page.get_by_role("menu")).last
+
+    def line(self, words, exact=True):
+        """Of the menu that is open, or a button of the dialog."""
+        roles = [self.dialog.get_by_role(role, name=words, exact=exact) for role in ("menuitem", "menuitemcheckbox", "button")]
+        return roles[0].or_(roles[1]).or_(roles[2])
 
     async def choose(self, words, exact=True):
-        """In the menu that is open."""
-        await self.dialog.get_by_role("button", name=words, exact=exact).click()
+        await self.line(words, exact).click()
 
     async def more(self, words):
         """In the menu of the room."""

@@ -92,7 +92,7 @@ class PageClient:
 
     async def _close_dialogs(self):
         for _ in range(3):
-            if await self.page.get_by_role("dialog").count():
+            if await self.person.dialog.count():
                 await self.page.keyboard.press("Escape")
 
     def tell(self, do, **values):
@@ -127,7 +127,7 @@ class PageClient:
         if self.link.kind or not await own.count():
             return
         await own.last.click(button="right")
-        await self.page.get_by_role("button", name="Delete for everyone").click()
+        await self.person.choose("Delete for everyone")
         await self.person.dialog.get_by_role("button", name="Delete for everyone").click()
         await self.page.get_by_role("dialog").wait_for(state="detached")
 

@@ -39,7 +39,7 @@ async def _(test):
             await keyboard.press("Shift+F6")
             await expect(part).to_be_focused()
         await keyboard.press("Enter")
-        await expect(alice.dialog.get_by_role("button", name="Reply", exact=True)).to_be_focused()
+        await expect(alice.line("Reply")).to_be_focused()
         await keyboard.press("Enter")
         await page.get_by_text(replying_to("the plums are ripe")).wait_for()
         await expect(alice.composer).to_be_focused()
@@ -190,12 +190,12 @@ async def _(test):
         await finger.slide(start, (start[0] - 90, start[1] + 4))
         await expect(ready).to_have_count(1)
         await alice.picture("swipe-room-phone")
-        assert not await alice.page.get_by_role("dialog").count()
+        assert not await alice.dialog.count()
         await finger.lift()
-        await alice.dialog.get_by_role("button", name="Mark as unread").wait_for()
+        await alice.line("Mark as unread").wait_for()
         await expect(ready).to_have_count(0)
         await alice.page.keyboard.press("Escape")
-        await expect(alice.page.get_by_role("dialog")).to_have_count(0)
+        await expect(alice.dialog).to_have_count(0)
         # What stands below the line says what will be.
         below = "mark => getComputedStyle(mark, '::before').content"
         for words, name in (("Mark as unread", "Orchard, marked as unread"), ("Mark as read", "Orchard")):
@@ -206,7 +206,7 @@ async def _(test):
             await finger.lift()
             await alice.rooms.get_by_role("button", name=name, exact=True).wait_for()
             await expect(ready).to_have_count(0)
-        assert not await alice.page.get_by_role("dialog").count()
+        assert not await alice.dialog.count()
         # A touch still opens the room.
         await alice.entry("Orchard").tap()
         await expect(alice.page.get_by_role("heading", name="Orchard")).to_be_visible()
@@ -297,7 +297,7 @@ async def _(test):
         await dialog.get_by_role("button", name="An owl").click()
         await alice.message("An owl").get_by_role("img", name="An owl").wait_for()
         await page.get_by_role("button", name="Open image hen.png").click(button="right")
-        await dialog.get_by_role("button", name="Add to your stickers").click()
+        await alice.choose("Add to your stickers")
         await page.get_by_text("It is among your stickers now.").wait_for()
         await stickers()
         await dialog.get_by_role("heading", name="Your stickers").wait_for()

@@ -251,7 +251,7 @@ async def _(test):
         await page.get_by_text("three").first.wait_for()
         await alice.picture("unfolded-dark")
         await alice.message("this is rude").click(button="right")
-        await page.get_by_role("button", name="Report").click()
+        await alice.choose("Report")
         await alice.dialog.get_by_label("Reason").fill("rude")
         await alice.dialog.get_by_role("button", name="Report").click()
         await page.get_by_role("dialog").wait_for(state="detached")
@@ -281,7 +281,7 @@ async def _(test):
         await alice.composer.press("Control+a")
         await alice.composer.press("Delete")
         await expect(shown).to_be_hidden()
-        await alice.more("Hide previews of links")
+        await alice.more("Link previews")
         await alice.write("https://example.org/peas")
         await alice.sees("https://example.org/peas")
         await expect(shown).to_be_hidden()
@@ -327,9 +327,9 @@ async def _(test):
         assert await asked() == ["first"]
         # Previews are turned off while one pauses.
         await alice.composer.fill("https://example.org/fourth")
-        await alice.more("Hide previews of links")
+        await alice.more("Link previews")
         assert await asked() == []
-        await alice.more("Show previews of links")
+        await alice.more("Link previews")
         status[0] = 404
         await alice.composer.fill("https://example.org/fifth")
         async with alice.page.expect_response("**/preview_url?*"):

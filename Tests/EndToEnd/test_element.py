@@ -215,7 +215,7 @@ async def _(test):
 
         async def react(emoji):
             await message.click(button="right")
-            await frame.get_by_role("button", name="React", exact=True).click()
+            await frame.get_by_role("menuitem", name="React", exact=True).click()
             await frame.get_by_label("Search emoji").fill(emoji)
             await frame.get_by_role("dialog").get_by_role("button").filter(has_text=re.compile("[👍🎉]")).first.click()
 

@@ -35,7 +35,7 @@ async def _(test):
 
         await person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await person.message("the very first bean").click(button="right")
-        await person.page.get_by_role("button", name="Copy link").click()
+        await person.choose("Copy link")
         link = f"https://matrix.to/#/{encoded(garden)}/{encoded(first)}?via={encoded(server)}"
         await person.until("async link => await navigator.clipboard.readText() === link", link)
 
@@ -83,12 +83,12 @@ async def _(test):
         page = person.page
         await person.sign_in(user)
         await person.entry("Attic").click(button="right")
-        await page.get_by_role("dialog").get_by_role("button", name="Leave room").click()
+        await person.choose("Leave room")
         await page.get_by_role("dialog").get_by_role("button", name="Leave room").click()
         await person.entry("Attic").wait_for(state="detached")
         await page.get_by_label("Show", exact=True).select_option(label="Rooms you left")
         await person.entry("Attic").click(button="right")
-        await page.get_by_role("dialog").get_by_role("button", name="Remove from this device").click()
+        await person.choose("Remove from this device")
         await person.entry("Attic").wait_for(state="detached")
         assert not user.get("joined_rooms").ok()["joined_rooms"] == []
 
@@ -275,7 +275,7 @@ async def _(test):
         await page.evaluate("localStorage.setItem('language', 'ar')")
         await page.reload()
         await page.get_by_role("button", name="المزيد عن هذه الغرفة").click()
-        await page.get_by_role("button", name="الصور والملفات والروابط").click()
+        await page.get_by_role("menuitem", name="الصور والملفات والروابط").click()
         await page.get_by_role("tab", name="صور ومقاطع فيديو").press("ArrowLeft")
         await page.get_by_role("tab", name="ملفات", selected=True).wait_for()
         await page.keyboard.press("ArrowRight")

@@ -54,8 +54,16 @@ class Hands:
         await self.keyboard.type(text)
 
     async def choose(self, words):
-        """In the menu that is open."""
-        await self.press("button", words, self.person.dialog)
+        """In the menu that is open, by its first letters and arrows, or a button of the dialog."""
+        line = self.person.line(words)
+        if await line.get_attribute("role") is None:
+            await self.press("button", words, self.person.dialog)
+            return
+        for _ in range(30):
+            if await line.evaluate("line => line === document.activeElement"):
+                break
+            await self.keyboard.press("ArrowDown")
+        await self.keyboard.press("Enter")
 
     async def part(self, place):
         """Goes on to a part of the page with F6: once around, and around again while a dialog that was answered is still going away."""
@@ -418,8 +426,8 @@ async def _(test):
         message = alice.message("the plums are ripe")
         await message.focus()
         await keyboard.press("Enter")
-        lines = alice.dialog.get_by_role("button")
-        await expect(alice.dialog.get_by_role("button", name="Reply", exact=True)).to_be_focused()
+        lines = page.get_by_role("menuitem")
+        await expect(alice.line("Reply")).to_be_focused()
         await page.wait_for_function("() => document.querySelector('main').closest('[inert]') !== null")
         await keyboard.press("ArrowDown")
         second = await page.evaluate("document.activeElement.textContent")
@@ -427,11 +435,20 @@ async def _(test):
         await keyboard.press("ArrowUp")
         last = await page.evaluate("document.activeElement.textContent")
         assert len({"Reply", second, last}) == 3 and last == await lines.last.text_content(), (second, last)
+        for key, words in (("Home", "👍"), ("ArrowRight", "❤️"), ("c", "Copy text"), ("c", "Copy link"), ("c", "Copy text"), ("End", last)):
+            await keyboard.press(key)
+            assert await page.evaluate("document.activeElement.textContent") == words, (key, words)
+        # It is one stop: Tab closes it.
+        await keyboard.press("Tab")
+        await expect(message).to_be_focused()
+        await expect(page.get_by_role("menu")).to_have_count(0)
+        await keyboard.press("Enter")
+        await expect(alice.line("Reply")).to_be_focused()
         # Where a reader's place stands on mere words nothing has the focus: Escape closes all the same.
         await page.evaluate("document.activeElement.blur()")
         await keyboard.press("Escape")
         await expect(message).to_be_focused()
-        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.get_by_role("menu")).to_have_count(0)
         assert await page.evaluate("document.querySelector('[inert]') === null")
         # What is answered is said with the field.
         await keyboard.press("Enter")

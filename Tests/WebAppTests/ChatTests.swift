@@ -310,7 +310,7 @@ struct ChatTests {
       """
     #expect(page.answer("im.ponies", #"{"next_batch":"x",\#(packs)}"#))
     let grid = try #require(page.all("ma-emoji-grid").first)
-    #expect(grid.tags("h3").map(\.text) == ["ownStickers", "Birds", "emoji"])
+    #expect(grid.tags("h3").map(\.text) == ["ownStickers", "Birds", "emojiRecent"])
     #expect(page.all("ma-emoji").map { $0.attributes["aria-label"] } == [":tom:", ":owl:", "owl", "cat"])
     page.type("OW", into: "emojiSearch")
     #expect(page.all("ma-emoji").map { $0.attributes["aria-label"] } == [":owl:", "owl"])

@@ -447,11 +447,21 @@ struct RoomTests {
     page.dom.fire(.pointerOver, on: try row("peas").node)
     #expect(page.all("mg-tools").count == 1)
     page.app.emoji.all = Emoji.read(Array("👍 thumbs up\n🚀 rocket\n".utf8))
-    page.dom.fire(.click, on: try #require(page.all("mg-tool", in: try row("peas")).first).node)
+    func tools() throws -> [FakeElement] { page.all("mg-tool", in: try row("peas")) }
+    #expect(try tools().filter { $0.has("mg-tool-sign") }.map(\.text) == EmojiHabits.common)
+    page.dom.fire(.click, on: try #require(try tools().first { !$0.has("mg-tool-sign") }).node)
     page.type("rocket", into: "emojiSearch")
     page.dom.fire(.click, on: try #require(page.all("ma-emoji").first).node)
     page.settleStore()
     #expect(page.body(of: "/send/m.reaction/").contains("🚀") && page.body(of: "/send/m.reaction/").contains("$2"))
+    page.answer("/send/m.reaction/", #"{"event_id":"$3"}"#)
+    // What was used stands there first from now on, and is one touch.
+    page.dom.fire(.pointerOver, on: try row("beans").node)
+    let first = try #require(page.all("mg-tool-sign", in: try row("beans")).first)
+    #expect(first.text == "🚀")
+    page.dom.fire(.click, on: first.node)
+    page.settleStore()
+    #expect(page.body(of: "/send/m.reaction/").contains("🚀") && page.body(of: "/send/m.reaction/").contains("$1"))
   }
 
   @Test("who has read up to a message stands below it, and moves on")

@@ -80,7 +80,9 @@ struct WritingTests {
   func emoji() throws {
     let file = StringTableTests.web.appendingPathComponent("emoji.txt")
     let all = Emoji.read(Array(try Data(contentsOf: file)))
-    #expect(all.count > 1500 && Set(all.map(\.name)).count == all.count)
+    let ofCategories = all.filter { $0.category != .often }
+    #expect(ofCategories.count > 1500 && Set(ofCategories.map(\.name)).count == ofCategories.count)
+    #expect(all.prefix { $0.category == .often }.allSatisfy { often in ofCategories.contains { $0.text == often.text } })
     for emoji in all {
       #expect(emoji.text.utf8.allSatisfy { $0 >= 0x80 } && !emoji.name.isEmpty && emoji.names.utf8.allSatisfy { $0 < 0x80 })
     }
@@ -89,6 +91,8 @@ struct WritingTests {
     #expect(Emoji.matching("flag of jap", in: all).map(\.text) == ["🇯🇵"] && Emoji.matching("laptop", in: all).first?.text == "💻")
     #expect(Emoji.matching("no such thing", in: all).isEmpty)
     #expect(Emoji.read(Array("x\n\n😀 grin".utf8)) == [Emoji(text: "😀", names: "grin")])
+    #expect(Set(all.map(\.category)) == Set(Emoji.Category.allCases))
+    #expect(all.first { $0.text == "🐻" }?.category == .nature && all.last { $0.text == "👍" }?.category == .people)
   }
 
   @Test("a long recording is summed up by the loudest of each part")

@@ -21,6 +21,8 @@ enum Settings {
   static let presence = "presence"
   /// The modifier behind emoji that have one.
   static let skinTone = "skin-tone"
+  /// `EmojiHabits`.
+  static let emojiPicks = "emoji-picks"
   /// What one says of it.
   static let status = "status"
   static func place(in room: RoomID) -> String { "place/" + room.string }

@@ -36,15 +36,16 @@ extension Strings {
       placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing,
       sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason,
       reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo,
-      editedTimes, sentSilently, eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, reactions,
+      editedTimes, sentSilently, eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, emojiRecent,
+      emojiPeople, emojiNature, emojiFood, emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags, reactions,
       readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads,
       noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound,
       moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay,
       wordsWanted, shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
-      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, hideLinkPreviews, shortcuts,
-      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
-      slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch,
-      loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry,
+      editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers,
+      ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
+      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
@@ -76,8 +77,8 @@ extension Strings {
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
       playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
-      addReaction, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach, send,
-      charactersLeft, charactersOver
+      addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach,
+      send, charactersLeft, charactersOver
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,

@@ -76,6 +76,7 @@ enum Strings {
     phrases.replyTo = { $0.utf8.isEmpty ? self[.replyToMessage] : self[.replyTo, $0] }
     phrases.replies = { self[.replies, count: $0] }
     phrases.addReaction = self[.addReaction]
+    phrases.reactWith = { self[.reactWith, $0] }
     phrases.reaction = { key, count, people in
       people.utf8.isEmpty ? self[.reaction, key, "\(count)"] : self[.reactionBy, key, "\(count)", people]
     }

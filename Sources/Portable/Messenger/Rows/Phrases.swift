@@ -46,6 +46,7 @@ public final class Phrases {
   public var replyTo: (String) -> String = { $0.utf8.isEmpty ? "In reply to a message" : "In reply to \($0)" }
   public var replies: (Int) -> String = { $0 == 1 ? "1 reply" : "\($0) replies" }
   public var addReaction = "Add a reaction"
+  public var reactWith: (String) -> String = { "React with \($0)" }
   /// The emoji, how many, and who (may be empty).
   public var reaction: (String, Int, String) -> String = { key, count, people in
     people.utf8.isEmpty ? "\(key) \(count)" : "\(key) \(count), \(people)"
@@ -87,6 +88,8 @@ public final class TimelineOptions {
     return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
   }
   public var phrases = Phrases()
+  /// Reactions that are offered beside a message, for one touch.
+  public var quickReactions: () -> [String] = { [] }
   /// What the host can do; nothing else is offered.
   public var actions: ActionSet = [.openMedia, .openFile, .openSender, .retry]
   public var avatars = AvatarPlace.groupStart

@@ -6,8 +6,10 @@ enum Slot: Int32 {
   case parts
   /// Holds what stands below the bubble.
   case below
+  /// Holds the bubble and what stands beside it.
+  case pair
 
-  static let last = Slot.below.rawValue
+  static let last = Slot.pair.rawValue
 }
 
 /// One template per kind of row. A template has all slots; those a kind does not use stay empty and hidden.
@@ -57,7 +59,7 @@ struct RowTemplates<D: DOM> {
     dom.setAttribute(slot(.avatarImage, "img", "mg-avatar-image", in: avatar), "alt", "")
     let column = dom.element("div", "mg-column", in: main)
     _ = slot(.name, "div", "mg-name", in: column)
-    let pair = dom.element("div", "mg-pair", in: column)
+    let pair = slot(.pair, "div", "mg-pair", in: column)
     let bubble = dom.element("div", "mg-bubble", in: pair)
     _ = slot(.parts, "div", "mg-parts", in: bubble)
     _ = slot(.text, "div", "mg-text", in: bubble)

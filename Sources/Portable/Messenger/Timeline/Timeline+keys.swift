@@ -33,7 +33,7 @@ extension Timeline {
 
   /// Whether an element of a row has no use of its own for these keys: all but sliders, what scrolls, and what the host has drawn.
   private func leavesArrows(_ element: Node, in view: RowView) -> Bool {
-    if let tools, dom.parent(of: element) == tools.node { return true }
+    if let tools, dom.parent(of: dom.parent(of: element)) == tools.node { return true }
     guard let (target, _) = view.target(of: element) else { return view.node.id...view.node.id + Slot.last ~= element.id }
     if case .seek = target { return false }
     return true

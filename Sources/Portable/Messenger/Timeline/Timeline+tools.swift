@@ -1,6 +1,8 @@
-/// A few buttons that come to the message where a pointer or the keyboard is. There is one such bar: rows have none of their own.
+/// A few buttons that come to the bubble where a pointer or the keyboard is. There is one such bar: rows have none of their own.
 struct RowTools {
   let node: Node
+  /// Reactions of one touch; where there is no room for them, `addReaction` is enough.
+  var reactions: [(node: Node, key: String)] = []
   var buttons: [(node: Node, action: ActionSet)] = []
   /// The row it stands in.
   var row: Node = .none
@@ -13,14 +15,23 @@ extension Timeline {
     let offered = options.actions.intersection(RowTools.offered)
     guard !offered.isEmpty else { return nil }
     var tools = RowTools(node: dom.element("div", "mg-tools"))
-    dom.setAttribute(tools.node, "role", "toolbar")
-    dom.setAttribute(tools.node, "aria-label", options.phrases.moreActions)
+    let bar = dom.element("div", "mg-tools-bar", in: tools.node)
+    dom.setAttribute(bar, "role", "toolbar")
+    dom.setAttribute(bar, "aria-label", options.phrases.moreActions)
+    if offered.contains(.addReaction) {
+      for key in options.quickReactions() {
+        let button = dom.element("button", "mg-tool mg-tool-sign", text: key, in: bar)
+        dom.setAttribute(button, "type", "button")
+        dom.setAttribute(button, "aria-label", options.phrases.reactWith(key))
+        tools.reactions.append((button, key))
+      }
+    }
     let known: [(ActionSet, Icon, String)] = [
       (.addReaction, .smile, options.phrases.addReaction), (.reply, .reply, options.phrases.reply),
       (.menu, .more, options.phrases.moreActions)
     ]
     for (action, icon, label) in known where offered.contains(action) {
-      let button = dom.element("button", "mg-tool", in: tools.node)
+      let button = dom.element("button", "mg-tool", in: bar)
       dom.setAttribute(button, "type", "button")
       dom.setAttribute(button, "aria-label", label)
       dom.setAttribute(button, "title", label)
@@ -38,9 +49,15 @@ extension Timeline {
     guard let view = view(of: element), view.kind == .message else { return }
     if tools == nil { tools = makeTools() }
     guard let tools, tools.row != view.node else { return }
-    dom.append(tools.node, to: view.node)
+    dom.append(tools.node, to: view.slot(.pair))
     self.tools?.row = view.node
     dom.flush()
+  }
+
+  /// Makes the bar anew when it is next shown: other reactions are quick now.
+  public func renewTools() {
+    if let tools { dom.release(tools.node) }
+    tools = nil
   }
 
   /// The row leaves the page or becomes another.
@@ -53,6 +70,10 @@ extension Timeline {
   /// Whether that was one of the buttons.
   func clickedTool(_ element: Node, of view: RowView, _ event: PageEvent) -> Bool {
     guard let tools, tools.row == view.node else { return false }
+    for (node, key) in tools.reactions where node == element {
+      act(.react(view.id, key: key))
+      return true
+    }
     for (node, action) in tools.buttons where node == element {
       switch action {
       case .addReaction: act(.addReaction(view.id, x: event.x, y: event.y))

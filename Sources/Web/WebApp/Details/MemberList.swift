@@ -134,7 +134,7 @@ final class MemberList<D: DOM> {
       dom.element("span", "ma-remark", text: Strings.words(for: role), in: button)
     }
     let (app, room) = (app, state.id)
-    dom.on(button, .click) { _ in app.dialogs.open { MemberDialog(app, user, in: room, at: $0) } }
+    dom.on(button, .click) { _ in app.dialogs.open(as: .popover) { MemberDialog(app, user, in: room, at: $0) } }
   }
 
   /// A sync that goes on from before the page was loaded does not say that one is there oneself.

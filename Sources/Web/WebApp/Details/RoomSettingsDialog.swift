@@ -27,7 +27,7 @@ final class RoomSettingsDialog<D: DOM> {
     self.frame = frame
     self.room = room
     dom = app.dom
-    frame.setTitle(.moreSettings, classes: "ma-dialog ma-settings")
+    frame.setTitle(.moreSettings, look: "ma-settings")
     tabs = Tabbed(dom, [.addresses, .permissions, .groups, .advanced], in: frame.body)
     page = dom.element("div", "ma-page", in: frame.body)
     tabs.onChange = { [self] _ in show() }

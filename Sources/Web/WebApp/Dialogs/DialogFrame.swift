@@ -2,9 +2,19 @@ import ClientCore
 import MatrixModel
 import Messenger
 
-/// What every dialog has: a heading, a way to close it, a body.
+/// What stands over the page: a heading, a way to close it, a body.
 final class DialogFrame<D: DOM> {
+  enum Style {
+    /// In the middle, the page behind it dimmed: for what must be decided now.
+    case dialog
+    /// At what was pressed, the page behind it lit; a sheet from the bottom on a phone. `Web/popover.js` finds the place.
+    case popover
+    /// A popover whose body is a list of commands. Source: ARIA Authoring Practices, "Menu".
+    case menu
+  }
+
   let dom: D
+  let style: Style
   let overlay: Node
   let box: Node
   let body: Node
@@ -19,12 +29,14 @@ final class DialogFrame<D: DOM> {
   /// What had the focus last.
   private var focused = Node.none
 
-  init(_ dom: D) {
+  init(_ dom: D, _ style: Style = .dialog) {
     self.dom = dom
+    self.style = style
     overlay = dom.element("div", "ma-overlay")
-    box = dom.element("div", "ma-dialog", in: overlay)
-    dom.setAttribute(box, "role", "dialog")
-    dom.setAttribute(box, "aria-modal", "true")
+    if style != .dialog { dom.setFlag(overlay, "data-popover", true) }
+    box = dom.element("div", in: overlay)
+    dom.setAttribute(box, "role", style == .menu ? "menu" : "dialog")
+    if style != .menu { dom.setAttribute(box, "aria-modal", "true") }
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
     title = dom.element("h2", "ma-dialog-title", in: header)
@@ -41,13 +53,20 @@ final class DialogFrame<D: DOM> {
     }
   }
 
-  func setTitle(_ text: String, classes: String = "ma-dialog") {
+  /// - Parameter look: a class of its own.
+  func setTitle(_ text: String, look: String = "") {
     dom.setText(title, text)
     dom.setAttribute(box, "aria-label", text)
-    dom.setClass(box, classes)
+    let classes =
+      switch style {
+      case .dialog: "ma-dialog"
+      case .popover: "ma-dialog ma-popover"
+      case .menu: "ma-dialog ma-popover ma-menu"
+      }
+    dom.setClass(box, look.utf8.isEmpty ? classes : classes + " " + look)
   }
 
-  func setTitle(_ text: Strings.Key, classes: String = "ma-dialog") { setTitle(Strings[text], classes: classes) }
+  func setTitle(_ text: Strings.Key, look: String = "") { setTitle(Strings[text], look: look) }
 
   /// What gets the focus when the dialog opens; without it the heading, for of a dialog itself all its words would be said.
   func setFirst(_ node: Node) { first = node }

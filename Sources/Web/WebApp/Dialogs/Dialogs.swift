@@ -1,7 +1,7 @@
 import Messenger
 
-/// The windows over the page. While one is open the rest takes no input; Escape and a click beside it close it, and the focus
-/// goes back to where it was.
+/// The dialogs, menus and cards over the page. While one is open the rest takes no input; Escape and a click beside it close it, and the
+/// focus goes back to where it was.
 final class Dialogs<D: DOM> {
   private let app: App<D>
   private let dom: D
@@ -19,15 +19,17 @@ final class Dialogs<D: DOM> {
   var isOpen: Bool { !frames.isEmpty }
 
   /// Opens a dialog whose part of the program may have to be loaded first.
-  func open<Content>(_ part: Part, _ make: @escaping (DialogFrame<D>) -> Content) {
+  func open<Content>(
+    _ part: Part, as style: DialogFrame<D>.Style = .dialog, _ make: @escaping (DialogFrame<D>) -> Content
+  ) {
     asked += 1
-    app.need(part) { [self, asked] in if asked == self.asked { open(make) } }
+    app.need(part) { [self, asked] in if asked == self.asked { open(as: style, make) } }
   }
 
   /// Opens a dialog that `make` fills.
-  func open<Content>(_ make: (DialogFrame<D>) -> Content) {
+  func open<Content>(as style: DialogFrame<D>.Style = .dialog, _ make: (DialogFrame<D>) -> Content) {
     asked += 1
-    let frame = DialogFrame(dom)
+    let frame = DialogFrame(dom, style)
     frame.onClose = { [self] in closed(frame) }
     frames.append(frame)
     _ = make(frame)

@@ -62,7 +62,7 @@ final class ImageViewer<D: DOM> {
   private func show() {
     let picture = pictures[shown]
     let isVideo = picture.isVideo
-    frame.setTitle(picture.name, classes: "ma-dialog ma-viewer")
+    frame.setTitle(picture.name, look: "ma-viewer")
     dom.releaseChildren(of: content)
     version += 1
     let version = version

@@ -35,7 +35,7 @@ final class QuickSwitcher<D: DOM> {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(.goToConversation, classes: "ma-dialog ma-switcher")
+    frame.setTitle(.goToConversation, look: "ma-switcher")
     field = dom.element("input", "ma-input", in: frame.body)
     for (name, value) in [
       ("type", "text"), ("role", "combobox"), ("aria-expanded", "true"), ("aria-controls", "ma-targets"),

@@ -68,7 +68,7 @@ extension Conversation {
   func open(_ user: UserID) {
     guard let room = feed.key?.room else { return }
     let app = app
-    app.dialogs.open { MemberDialog(app, user, in: room, at: $0) }
+    app.dialogs.open(as: .popover) { MemberDialog(app, user, in: room, at: $0) }
   }
 
   func open(mention id: String) {

@@ -26,6 +26,7 @@ final class Conversation<D: DOM> {
     dom = app.dom
     let options = Host.timelineOptions()
     options.phrases = Strings.phrases
+    options.quickReactions = { [app] in app.emoji.habits.quick }
     options.actions = [
       .openMedia, .openFile, .openSender, .openMention, .openLocation, .openReply, .showReactors, .openThread, .showReaders,
       .play, .copy, .openTerms
@@ -132,16 +133,17 @@ final class Conversation<D: DOM> {
 
   func pickReaction(_ row: RowID) {
     guard let room = feed.key?.room else { return }
-    app.dialogs.open { frame in
-      EmojiDialog(app, in: frame) { [self] emoji in
+    app.dialogs.open(as: .popover) { frame in
+      EmojiPicker(app, in: frame) { [self] emoji in
         frame.close()
         react(ByteString(emoji), to: row, in: room)
+        feed.timeline.renewTools()
       }
     }
   }
 
   /// Takes the reaction back where it was given. Where the page around wants one of each person, it takes the place of the others.
-  private func react(_ key: ByteString, to row: RowID, in room: RoomID) {
+  func react(_ key: ByteString, to row: RowID, in room: RoomID) {
     let target = target(row)
     if app.embedding?.hasOneReaction ?? false, let item = feed.item(row) {
       for other in item.reactions where other.isOwn && other.key != key {

@@ -13,35 +13,23 @@ struct ConversationMenu<D: DOM> {
   init(_ screen: RoomScreen<D>) { self.screen = screen }
 
   func open() {
-    let (app, dom) = (screen.app, screen.dom)
-    app.dialogs.open { frame in
-      frame.setTitle(.roomMenu, classes: "ma-dialog ma-menu")
-      let choices: [Choice] =
-        [.search, .shared, .threads, .pinned, .firstUnread, .date, .previews, .shortcuts]
-        + (app.embedding == nil ? [] : [.settings])
-      for choice in choices {
-        let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
-        if choice == .search { frame.setFirst(button) }
-        if choice == .previews { dom.setAttribute(button, "aria-pressed", app.showsPreviews ? "true" : "false") }
-        dom.on(button, .click) { _ in
-          frame.close()
-          run(choice)
-        }
+    let app = screen.app
+    app.dialogs.open(as: .menu) { frame in
+      let menu = Menu(Strings[.roomMenu], in: frame)
+      func add(_ choice: Choice, _ words: Strings.Key, _ icon: Drawing, isOn: Bool? = nil) {
+        menu.add(words, icon, isOn: isOn) { run(choice) }
       }
-    }
-  }
-
-  private func text(of choice: Choice) -> String {
-    switch choice {
-    case .search: Strings[.searchRoom]
-    case .shared: Strings[.sharedInRoom]
-    case .threads: Strings[.threads]
-    case .pinned: Strings[.pinnedMessages]
-    case .firstUnread: Strings[.firstUnread]
-    case .date: Strings[.jumpToDate]
-    case .settings: Strings[.settings]
-    case .shortcuts: Strings[.shortcuts]
-    case .previews: screen.app.showsPreviews ? Strings[.hideLinkPreviews] : Strings[.linkPreviews]
+      add(.search, .searchRoom, .search)
+      add(.shared, .sharedInRoom, .picture)
+      add(.threads, .threads, .thread)
+      add(.pinned, .pinnedMessages, .pin)
+      menu.divide()
+      add(.firstUnread, .firstUnread, .unread)
+      add(.date, .jumpToDate, .calendar)
+      menu.divide()
+      add(.previews, .linkPreviews, .link, isOn: app.showsPreviews)
+      add(.shortcuts, .shortcuts, .keyboard)
+      if app.embedding != nil { add(.settings, .settings, .gear) }
     }
   }
 

@@ -5,9 +5,17 @@ import WebHost
 /// are first needed and is kept for the time without a network: a line each, `emoji names`. Names as Unicode has them, shortened,
 /// and what people say.
 struct Emoji: Equatable {
+  /// As the file has them, each behind a line `#name`.
+  enum Category: Int, CaseIterable {
+    /// What most people use, until it is known what this person does. Each stands in its own category again.
+    case often
+    case people, nature, food, activities, travel, objects, symbols, flags
+  }
+
   let text: String
   /// The names, with commas between them, in small ASCII letters.
   let names: String
+  var category = Category.often
 
   /// The first of the names.
   var name: String { String(decoding: names.utf8.prefix { $0 != UInt8(ascii: ",") }, as: UTF8.self) }
@@ -22,13 +30,18 @@ struct Emoji: Equatable {
     return String(decoding: bytes.prefix(first >= 0xF0 ? 4 : 3), as: UTF8.self) + tone
   }
 
-  /// Lines without names are none.
+  /// A line without names begins the next category, or is none.
   static func read(_ file: [UInt8]) -> [Emoji] {
     var all: [Emoji] = []
+    var category = Category.often
     for line in file.split(separator: 0x0A) {
-      guard let end = line.firstIndex(of: 0x20) else { continue }
-      all.append(
-        Emoji(text: String(decoding: line[..<end], as: UTF8.self), names: String(decoding: line[(end + 1)...], as: UTF8.self)))
+      guard let end = line.firstIndex(of: 0x20) else {
+        let isFirst = all.isEmpty
+        if line.first == UInt8(ascii: "#"), !isFirst { category = Category(rawValue: category.rawValue + 1) ?? category }
+        continue
+      }
+      let (text, names) = (String(decoding: line[..<end], as: UTF8.self), String(decoding: line[(end + 1)...], as: UTF8.self))
+      all.append(Emoji(text: text, names: names, category: category))
     }
     return all
   }
@@ -39,7 +52,9 @@ struct Emoji: Equatable {
     if wanted.utf8.isEmpty { return all }
     var first: [Emoji] = []
     var others: [Emoji] = []
-    for emoji in all {
+    // Those that are often used stand first, and once.
+    let often = all.prefix { $0.category == .often }
+    for emoji in all where emoji.category == .often || !often.contains(where: { $0.text.hasSameBytes(as: emoji.text) }) {
       switch Match.rank(emoji.names, wanted) {
       case .none: break
       case 0?, 1?: first.append(emoji)
@@ -53,6 +68,7 @@ struct Emoji: Equatable {
 /// The emoji, once they are here.
 final class EmojiShelf {
   var all: [Emoji] = []
+  var habits = EmojiHabits()
   private var waiting: [() -> Void] = []
 
   /// Calls `then` when they are here, or could not be had: at once, or later.

@@ -18,64 +18,73 @@ struct MessageMenu<D: DOM> {
 
   /// False where there is nothing to choose: the browser's own menu opens.
   func open(for item: TimelineItem) -> Bool {
-    let choices = choices(for: item)
-    guard !choices.isEmpty else { return false }
-    let (app, dom) = (app, app.dom)
-    app.dialogs.open { frame in
-      frame.setTitle(Host.dateTimeLabel(item.timestampMilliseconds), classes: "ma-dialog ma-menu")
-      if case .failed(let error) = item.delivery {
-        dom.element("p", "ma-menu-note", text: Strings.words(for: error), in: frame.body)
+    let groups = groups(for: item).filter { !$0.isEmpty }
+    guard !groups.isEmpty else { return false }
+    app.dialogs.open(as: .menu) { frame in
+      let menu = Menu(Host.dateTimeLabel(item.timestampMilliseconds), in: frame)
+      if case .failed(let error) = item.delivery { menu.note(Strings.words(for: error)) }
+      if groups[0].contains(.react), let room = conversation.feed.key?.room {
+        menu.addSigns(app.emoji.habits.quick, label: { Strings[.reactWith, $0] }) {
+          conversation.react(ByteString($0), to: RowID(item.id), in: room)
+        }
       }
-      for (index, choice) in choices.enumerated() {
-        let button = dom.button("ma-menu-item", text(of: choice), in: frame.body)
-        if index == 0 { frame.setFirst(button) }
-        dom.on(button, .click) { _ in
-          frame.close()
-          run(choice, item)
+      for (index, group) in groups.enumerated() {
+        if index > 0 { menu.divide() }
+        for choice in group {
+          let (words, icon) = look(of: choice)
+          menu.add(words, icon, isDangerous: choice == .delete) { run(choice, item) }
         }
       }
     }
     return true
   }
 
-  private func choices(for item: TimelineItem) -> [Choice] {
+  /// Answering; copying; what it is and what became of it; getting rid of it.
+  private func groups(for item: TimelineItem) -> [[Choice]] {
     guard let key = conversation.feed.key, let room = conversation.feed.room else { return [] }
-    var choices: [Choice] = []
-    let isThere = item.eventID != nil && item.isMessage
-    let canWrite = room.canWrite(as: app.userID)
-    if isThere, canWrite {
-      choices += [.reply, .react]
-      if case .thread = key.focus {} else { choices.append(.thread) }
-    }
-    if canWrite, conversation.canEdit(item) { choices.append(.edit) }
-    if case .message(let message) = item.content {
-      if !message.body.isEmpty { choices.append(.copy) }
-      if let poll = message.poll, poll.showsVotes, poll.voterCount > 0 { choices.append(.voters) }
-      if message.kind == .image || message.kind == .sticker, message.attachment?.source != nil { choices.append(.sticker) }
-      if item.eventID != nil, let poll = message.poll, poll.endedAtMilliseconds == nil, mayRedact(item, room) {
-        choices.append(.endPoll)
-      }
-    }
     switch item.delivery {
-    case .failed: return choices + [.retry, .cancel]
-    case .queued, .held, .uploading: return choices + [.cancel]
-    case .sending: return choices
-    case .received, .sent: return choices + ofEvent(item, room)
+    case .failed: return [[.retry, .cancel], ofText(item)]
+    case .queued, .held, .uploading: return [ofText(item), [.cancel]]
+    case .sending: return [ofText(item)]
+    case .received, .sent: break
     }
+    var answers: [Choice] = []
+    let canWrite = room.canWrite(as: app.userID)
+    if item.eventID != nil, item.isMessage, canWrite {
+      answers += [.reply, .react]
+      if case .thread = key.focus {} else { answers.append(.thread) }
+    }
+    if canWrite, conversation.canEdit(item) { answers.append(.edit) }
+    guard let event = item.eventID else { return [answers, ofText(item)] }
+    return [answers, ofText(item) + [.link], about(item, event, room), ending(item, room)]
   }
 
-  private func ofEvent(_ item: TimelineItem, _ room: Room) -> [Choice] {
-    guard let event = item.eventID else { return [] }
-    var choices: [Choice] = [.link]
+  private func ofText(_ item: TimelineItem) -> [Choice] {
+    guard case .message(let message) = item.content, !message.body.isEmpty else { return [] }
+    return [.copy]
+  }
+
+  private func about(_ item: TimelineItem, _ event: EventID, _ room: Room) -> [Choice] {
+    var choices: [Choice] = []
     if item.isMessage, room.canWrite(as: app.userID), let user = app.userID,
       room.powerLevels?.canSend(.pinnedEvents, isState: true, by: user) ?? true
     {
       choices.append(room.pinnedEvents.contains(event) ? .unpin : .pin)
     }
+    if case .message(let message) = item.content {
+      if let poll = message.poll, poll.showsVotes, poll.voterCount > 0 { choices.append(.voters) }
+      if message.kind == .image || message.kind == .sticker, message.attachment?.source != nil { choices.append(.sticker) }
+      if let poll = message.poll, poll.endedAtMilliseconds == nil, mayRedact(item, room) { choices.append(.endPoll) }
+    }
     if !item.reactions.isEmpty { choices.append(.reactors) }
     if item.isEdited { choices.append(.history) }
-    choices.append(.info)
     if item.isOthersMessage(than: app.userID), conversation.feed.isLive, app.embedding == nil { choices.append(.unread) }
+    choices.append(.info)
+    return choices
+  }
+
+  private func ending(_ item: TimelineItem, _ room: Room) -> [Choice] {
+    var choices: [Choice] = []
     if item.sender != app.userID { choices.append(.report) }
     if item.isMessage { choices.append(.deleteForMe) }
     if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
@@ -87,28 +96,28 @@ struct MessageMenu<D: DOM> {
     return room.powerLevels?.canRedact(eventOf: item.sender, by: user) ?? (item.sender == user)
   }
 
-  private func text(of choice: Choice) -> String {
+  private func look(of choice: Choice) -> (Strings.Key, Drawing) {
     switch choice {
-    case .reply: Strings[.reply]
-    case .thread: Strings[.replyInThread]
-    case .react: Strings[.react]
-    case .edit: Strings[.edit]
-    case .copy: Strings[.copyText]
-    case .link: Strings[.copyLink]
-    case .pin: Strings[.pin]
-    case .unpin: Strings[.unpin]
-    case .endPoll: Strings[.endPoll]
-    case .voters: Strings[.voters]
-    case .sticker: Strings[.makeSticker]
-    case .reactors: Strings[.reactions]
-    case .history: Strings[.history]
-    case .info: Strings[.messageInfo]
-    case .unread: Strings[.unreadFromHere]
-    case .report: Strings[.report]
-    case .deleteForMe: Strings[.deleteForMe]
-    case .delete: Strings[.delete]
-    case .retry: Strings[.retry]
-    case .cancel: Strings[.cancelSending]
+    case .reply: (.reply, .reply)
+    case .thread: (.replyInThread, .thread)
+    case .react: (.react, .smile)
+    case .edit: (.edit, .pencil)
+    case .copy: (.copyText, .copy)
+    case .link: (.copyLink, .link)
+    case .pin: (.pin, .pin)
+    case .unpin: (.unpin, .pin)
+    case .endPoll: (.endPoll, .check)
+    case .voters: (.voters, .people)
+    case .sticker: (.makeSticker, .picture)
+    case .reactors: (.reactions, .people)
+    case .history: (.history, .clock)
+    case .info: (.messageInfo, .info)
+    case .unread: (.unreadFromHere, .unread)
+    case .report: (.report, .flag)
+    case .deleteForMe: (.deleteForMe, .eyeOff)
+    case .delete: (.delete, .bin)
+    case .retry: (.retry, .again)
+    case .cancel: (.cancelSending, .close)
     }
   }
 

@@ -9,7 +9,7 @@ struct TextDialog<D: DOM> {
   init(_ app: App<D>, _ title: String, _ texts: [String], isCode: Bool = false) {
     let dom = app.dom
     app.dialogs.open { frame in
-      frame.setTitle(title, classes: isCode ? "ma-dialog ma-wide-dialog" : "ma-dialog")
+      frame.setTitle(title, look: isCode ? "ma-wide-dialog" : "")
       for text in texts {
         let node = dom.element(isCode ? "pre" : "p", isCode ? "ma-source" : "ma-version", text: text, in: frame.body)
         dom.setAttribute(node, "tabindex", "0")

@@ -8,21 +8,16 @@ import WebHost
 extension Writer {
   func openMenu() {
     guard key != nil else { return }
-    app.dialogs.open { frame in
-      frame.setTitle(.sendMore, classes: "ma-dialog ma-menu")
-      for (index, words) in [Strings[.takePicture], Strings[.newPoll], Strings[.sendPlace]].enumerated() {
-        let button = dom.button("ma-menu-item", words, in: frame.body)
-        if index == 0 { frame.setFirst(button) }
-        dom.on(button, .click) { [self] _ in
-          frame.close()
-          app.dialogs.open { next in
-            switch index {
-            case 0: CameraDialog(dom, in: next) { [self] in took([$0]) }
-            case 1: PollDialog(dom, in: next) { [self] in send(.poll($0), isSilent: $1) }
-            default: PlaceDialog(dom, in: next) { [self] in send(.location($0), isSilent: $1) }
-            }
-          }
-        }
+    app.dialogs.open(as: .menu) { frame in
+      let menu = Menu(Strings[.sendMore], in: frame)
+      menu.add(.takePicture, .camera) { [self] in
+        app.dialogs.open { next in CameraDialog(dom, in: next) { [self] in took([$0]) } }
+      }
+      menu.add(.newPoll, .poll) { [self] in
+        app.dialogs.open { next in PollDialog(dom, in: next) { [self] in send(.poll($0), isSilent: $1) } }
+      }
+      menu.add(.sendPlace, .place) { [self] in
+        app.dialogs.open { next in PlaceDialog(dom, in: next) { [self] in send(.location($0), isSilent: $1) } }
       }
     }
   }
@@ -35,7 +30,7 @@ extension Writer {
 
   func pickEmoji() {
     guard key != nil else { return }
-    app.dialogs.open { frame in
+    app.dialogs.open(as: .popover) { frame in
       let tabs = Tabbed(dom, [.emoji, .stickers], in: frame.body)
       var parts: [Node] = []
       func addPart() {
@@ -44,7 +39,7 @@ extension Writer {
       }
       addPart()
       addPart()
-      EmojiDialog(app, .emoji, in: frame, at: parts[0], picturesOf: key?.room) { [self] emoji in
+      EmojiPicker(app, .emoji, in: frame, at: parts[0], picturesOf: key?.room) { [self] emoji in
         frame.close()
         // Behind a word a colon is a colon.
         let before = Array(composer.text.utf8.prefix(composer.caret)).last ?? 0x20
@@ -157,14 +152,6 @@ extension Writer {
 extension App {
   /// The menu of a button that sends.
   func offerSilence(_ then: @escaping () -> Void) {
-    dialogs.open { [dom] frame in
-      frame.setTitle(.send, classes: "ma-dialog ma-menu")
-      let button = dom.button("ma-menu-item", .sendSilently, in: frame.body)
-      frame.setFirst(button)
-      dom.on(button, .click) { _ in
-        frame.close()
-        then()
-      }
-    }
+    dialogs.open(as: .menu) { Menu(Strings[.send], in: $0).add(.sendSilently, .muted, then) }
   }
 }

@@ -107,7 +107,7 @@ final class RoomList<D: DOM> {
     guard let at = index(of: node, in: visible), let room = app.client.room(visible[at]) else { return }
     let id = room.id
     if room.membership != .join {
-      app.dialogs.open(.more) { [app] in RoomMenu(app, id, in: $0) }
+      app.dialogs.open(.more, as: .menu) { [app] in RoomMenu(app, id, in: $0) }
     } else if room.isUnread {
       app.markAsRead(room)
     } else {

@@ -43,9 +43,9 @@ final class RoomListEntry<D: DOM> {
     setCurrent(false)
     let id = room.id
     dom.on(button, .click) { _ in app.goTo(.room(id)) }
-    dom.on(more, .click) { _ in app.dialogs.open(.more) { RoomMenu(app, id, in: $0) } }
+    dom.on(more, .click) { _ in app.dialogs.open(.more, as: .menu) { RoomMenu(app, id, in: $0) } }
     dom.listen(button, .contextMenu) { _ in
-      app.dialogs.open(.more) { RoomMenu(app, id, in: $0) }
+      app.dialogs.open(.more, as: .menu) { RoomMenu(app, id, in: $0) }
       return .preventDefault
     }
     update(room)

@@ -16,7 +16,7 @@ final class SettingsDialog<D: DOM> {
     self.app = app
     self.frame = frame
     dom = app.dom
-    frame.setTitle(.settings, classes: "ma-dialog ma-settings")
+    frame.setTitle(.settings, look: "ma-settings")
     let tabs = Tabbed(dom, [.profileTab, .notifications, .appearance, .devices, .account], in: frame.body)
     pages = (0..<5).map { _ in app.dom.element("div", "ma-page", in: frame.body) }
     isMade = [false, false, false, false, false]

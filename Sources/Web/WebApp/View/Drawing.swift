@@ -5,6 +5,9 @@ enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
     download, fold, muted,
     phone, pin, camera
+  // Of menus
+  case reply, thread, smile, pencil, copy, clock, info, unread, flag, eyeOff, bin, again, calendar, keyboard, gear, bell,
+    star, up, down, select, help, poll, place
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
@@ -23,7 +26,7 @@ enum Drawing {
     case .plus: "M12 5 V19 M5 12 H19"
     case .back: "M14.5 5 L7.5 12 L14.5 19"
     case .close: "M6 6 L18 18 M18 6 L6 18"
-    case .more: "M12 5.5 V5.6 M12 12 V12.1 M12 18.4 V18.5"
+    case .more: "M12 5 a0.8 0.8 0 1 0 0.01 0 Z M12 11.2 a0.8 0.8 0 1 0 0.01 0 Z M12 17.4 a0.8 0.8 0 1 0 0.01 0 Z"
     case .people:
       "M9 11 a3.5 3.5 0 1 0 -0.01 0 Z M2.5 19.5 c0.4 -3.6 3 -5.5 6.5 -5.5 s6.1 1.9 6.5 5.5 M15.5 4.3 a3.5 3.5 0 0 1 0 6.5 M17.5 14.4 c2.3 0.7 3.7 2.5 4 5.1"
     case .eye:
@@ -45,6 +48,31 @@ enum Drawing {
     case .pin: "M9 4 H15 L14.4 10.5 L17.5 14 H6.5 L9.6 10.5 Z M12 14 V20"
     case .camera: Outline.camera
     case .fold: "M7 10 L12 15 L17 10"
+    case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
+    case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z M8.5 8.8 H15.5 M8.5 11.5 H13"
+    case .smile: "M12 3 a9 9 0 1 0 0.01 0 Z M9 9.5 V10 M15 9.5 V10 M8.3 14 a4.2 4.2 0 0 0 7.4 0"
+    case .pencil: "M4.5 19.5 L5.5 15.5 L16 5 a2.1 2.1 0 0 1 3 3 L8.5 18.5 Z M14 7 L17 10"
+    case .copy: "M9 8 H19 V20 H9 Z M15.5 8 V4.5 H5 V16 H9"
+    case .clock: "M12 7 V12 L15 14 M12 3 a9 9 0 1 0 0.01 0 Z"
+    case .info: "M12 11 V16.5 M12 7.6 V7.7 M12 3 a9 9 0 1 0 0.01 0 Z"
+    case .unread: "M13.5 6 H4 V18 H20 V11.5 M4 7.5 L12 13 L15.5 10.6 M19 3.5 a2.5 2.5 0 1 0 0.01 0 Z"
+    case .flag: "M6 21 V4 M6 5 H18 L15.5 9 L18 13 H6"
+    case .eyeOff:
+      "M4 4 L20 20 M9.5 5.8 A9 9 0 0 1 12 5.5 C15.7 5.5 19 7.5 21.5 12 A14 14 0 0 1 18.6 15.7 M6.3 7.3 A14 14 0 0 0 2.5 12 C5 16.5 8.3 18.5 12 18.5 A9 9 0 0 0 15.8 17.6 M9.9 10.1 A3 3 0 0 0 14 14.2"
+    case .bin: "M4.5 7 H19.5 M9 7 V4.5 H15 V7 M6.5 7 L7.5 20 H16.5 L17.5 7 M10.3 11 V16 M13.7 11 V16"
+    case .again: "M19 12 a7 7 0 1 1 -2.2 -5.1 M17.5 3 V7.2 H13.3"
+    case .calendar: "M4.5 6 H19.5 V20 H4.5 Z M4.5 10.5 H19.5 M8.5 3.5 V7.5 M15.5 3.5 V7.5"
+    case .keyboard: "M3 7 H21 V17 H3 Z M6.5 10.3 V10.4 M10.2 10.3 V10.4 M13.9 10.3 V10.4 M17.5 10.3 V10.4 M8 13.8 H16"
+    case .gear:
+      "M12 8.8 a3.2 3.2 0 1 0 0.01 0 Z M12 3.5 V6 M12 18 V20.5 M3.5 12 H6 M18 12 H20.5 M6 6 L7.8 7.8 M16.2 16.2 L18 18 M18 6 L16.2 7.8 M7.8 16.2 L6 18"
+    case .bell: "M6 16.5 V11 a6 6 0 0 1 12 0 V16.5 Z M4.5 16.5 H19.5 M10 20 H14"
+    case .star: "M12 4 L14.5 9.2 L20 9.9 L16 13.8 L17 19.5 L12 16.8 L7 19.5 L8 13.8 L4 9.9 L9.5 9.2 Z"
+    case .up: "M12 19 V5 M6 11 L12 5 L18 11"
+    case .down: "M12 5 V19 M6 13 L12 19 L18 13"
+    case .select: "M4 6.5 L5.5 8 L8.5 5 M4 12.5 L5.5 14 L8.5 11 M4 18.5 L5.5 20 L8.5 17 M12 6.5 H20 M12 12.5 H20 M12 18.5 H20"
+    case .help: "M12 3 a9 9 0 1 0 0.01 0 Z M9.5 9.6 a2.6 2.6 0 1 1 3.6 2.4 C12.4 12.4 12 12.9 12 13.8 M12 16.6 V16.7"
+    case .poll: "M5 20 V12 H8.5 V20 M10.25 20 V5 H13.75 V20 M15.5 20 V9 H19 V20 M3.5 20 H20.5"
+    case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"
     }
   }
