@@ -803,7 +803,7 @@ async def _(test):
         await page.get_by_role("option", name="Boris Brandt").wait_for()
         await alice.picture("completion-light")
         await page.keyboard.press("Enter")
-        await alice.composer.press_sequentially("**much** :rock")
+        await alice.composer.press_sequentially("**much** :rocke")
         await page.get_by_role("option", name="rocket").wait_for()
         await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")

@@ -370,7 +370,7 @@ async def _(test):
         await alice.composed("👋🏽")
         await page.reload()
         await page.get_by_role("button", name="Emoji").click()
-        await dialog.get_by_role("button", name="wav").filter(has_text="👋🏽").wait_for()
+        await dialog.get_by_role("button", name="wav").filter(has_text="👋🏽").first.wait_for()
 
 
 @test("what is written on one device stands in the composer of the other, and is gone there once it is sent")

@@ -286,7 +286,7 @@ async def _(test):
         await alice.picture("shared-phone-arabic")
         await page.get_by_role("button", name="إغلاق").click()
         await page.get_by_role("button", name="المزيد عن هذه الغرفة").click()
-        await page.get_by_role("button", name="البحث في هذه الغرفة").click()
+        await page.get_by_role("menuitem", name="البحث في هذه الغرفة").click()
         await page.locator("summary").click()
         await fits(alice)
         await alice.picture("search-phone-arabic")

@@ -431,7 +431,7 @@ async def _(test):
         await page.wait_for_function("() => document.querySelector('main').closest('[inert]') !== null")
         await keyboard.press("ArrowDown")
         second = await page.evaluate("document.activeElement.textContent")
-        await keyboard.press("ArrowUp")
+        await keyboard.press("Home")
         await keyboard.press("ArrowUp")
         last = await page.evaluate("document.activeElement.textContent")
         assert len({"Reply", second, last}) == 3 and last == await lines.last.text_content(), (second, last)
