@@ -46,9 +46,11 @@ enum ConfigurationLoader {
     return loaded
   }
 
-  /// A file in a folder that the user may not enter counts as existing. Reading it then fails with a message; ignoring it would make the
-  /// command use another data folder.
-  private static func mayExist(_ path: String) -> Bool { access(path, F_OK) == 0 || errno == EACCES }
+  /// The system's file counts as existing if the user may not enter its folder. Reading it then fails with a message; ignoring it would make
+  /// the command use another data folder. The working folder is another matter: it is where an operator happens to be, such as /root.
+  private static func mayExist(_ path: String) -> Bool {
+    access(path, F_OK) == 0 || (errno == EACCES && path.hasPrefix("/"))
+  }
 
   private static func parse(
     _ words: [String]
