@@ -3,7 +3,7 @@ protocol BackupPlace {
   /// Where a file is written before it is kept.
   var newFile: String { get }
 
-  /// The complete backup that is there; nil if there is none.
+  /// The complete backup that is there; nil before the first.
   func list() throws(BackupError) -> BackupList?
 
   /// Whether the place has this file, named by its SHA-256, whole.
