@@ -186,7 +186,7 @@ let package = Package(
       "fuzz", path: "Tests/Fuzz",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
-        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "CCrypto"
+        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "CCrypto"
       ],
       without: ["Corpus"]),
     program(

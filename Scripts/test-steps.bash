@@ -109,6 +109,7 @@ run_named() {
 # What is worth a night. Each part takes at most an hour; CONTRIBUTING.md lists them, too. Name, minutes on two cores, what it is for.
 long_texts=(
   'release 35 The release build and the smallest page under all end-to-end tests'
+  'packages 25 The Debian package in a clean Debian, and the image'
   'properties 45 The property tests of the unit tests with all their rounds'
   'fuzz 30 A minute of search for each parser'
   'kills 15 1,000 kills of a client that syncs into a file'
@@ -147,6 +148,20 @@ long_release() {
   program=$PWD/.build/release/martlet end_to_end
 }
 build_release() { build_server && swift_build -c release --product martlet-terminal && swift_build -c release --product router-peer; }
+
+long_packages() {
+  local engine
+  Scripts/install-dependencies --package || exit 1
+  suite packages 'The package is installed, upgraded, removed and purged in a clean Debian' 900 Packaging/test
+  check dockerfile 'Layout of the Dockerfile (hadolint)' 30 Packaging/check-dockerfile
+  for engine in docker podman; do
+    if "$engine" info >/dev/null 2>&1; then
+      check image "The image is built and becomes healthy ($engine)" 1500 Packaging/test-image "$engine"
+      return
+    fi
+  done
+  skip 'the image was not built: no container engine runs here'
+}
 
 long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 "${in_shell[@]}" fuzz_all; }
 fuzz_all() {

@@ -1,4 +1,5 @@
 import Glibc
+import Shell
 
 /// A configuration with the origin of each value that is not a default.
 struct LoadedConfiguration: Sendable {
@@ -11,21 +12,23 @@ struct LoadedConfiguration: Sendable {
 
 /// Merges file, environment and flags. A flag takes precedence over the environment, the environment over the file, the file over the default.
 enum ConfigurationLoader {
-  /// The file that is read if it exists and the operator names no other.
-  static let defaultPath = "martlet.yaml"
+  /// The files of which the first that exists is read if the operator names none. The second belongs to the packaged program only: a program
+  /// in a clone must not pick up the data folder of an installed server.
+  static let defaultPaths =
+    ["martlet.yaml"] + (ProgramFolder.path == "/usr/bin" ? ["/etc/martlet/martlet.yaml"] : [])
 
   /// Reads the settings from the file, the environment and the flags.
   ///
   /// `flags` are the words after the subcommand: `--name value` or `--name=value`. For a list, a flag can be repeated, and
   /// commas separate values in flags and variables.
   /// Throws on the first thing that is wrong.
-  static func load(flags: [String], environment: [String: String]) throws(ConfigurationError) -> LoadedConfiguration {
+  static func load(
+    flags: [String], environment: [String: String], defaultPaths: [String] = defaultPaths
+  ) throws(ConfigurationError) -> LoadedConfiguration {
     let flags = try parse(flags)
     var loaded = LoadedConfiguration()
-    if let path = flags.configurationPath ?? environment["MARTLET_CONFIG"] {
+    if let path = flags.configurationPath ?? environment["MARTLET_CONFIG"] ?? defaultPaths.first(where: mayExist) {
       try loaded.take(ConfigurationFile(path: path), path: path)
-    } else if access(defaultPath, F_OK) == 0 {
-      try loaded.take(ConfigurationFile(path: defaultPath), path: defaultPath)
     }
     for setting in Setting.all {
       guard let value = environment[setting.variable] else { continue }
@@ -41,6 +44,12 @@ enum ConfigurationLoader {
     loaded.unknownVariables = environment.keys.filter { $0.hasPrefix("MARTLET_") && !known.contains($0) }.sorted()
     if let contradiction = loaded.configuration.contradiction { throw .contradiction(contradiction) }
     return loaded
+  }
+
+  /// The system's file counts as existing if the user may not enter its folder. Reading it then fails with a message; ignoring it would make
+  /// the command use another data folder. The working folder is another matter: it is where an operator happens to be, such as /root.
+  private static func mayExist(_ path: String) -> Bool {
+    access(path, F_OK) == 0 || (errno == EACCES && path.hasPrefix("/"))
   }
 
   private static func parse(

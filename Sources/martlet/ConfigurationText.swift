@@ -52,7 +52,7 @@ enum ConfigurationText {
       1. **Flag** of `martlet serve`: `--flag value` or `--flag=value`. For a list, repeat the flag or separate the values by commas.
       2. **Environment variable**: for a list, separate the values by commas.
       3. **File**: YAML. The server reads the file that `--config FILE` or `MARTLET_CONFIG` names, or else `martlet.yaml` in the
-         working directory. A dot in a name stands for nesting: `log.level` is `level:` inside `log:`.
+         working directory, or else, for the packaged program, `/etc/martlet/martlet.yaml`. A dot in a name stands for nesting: `log.level` is `level:` inside `log:`.
 
       If a name is unknown or a value is not allowed, the server does not start, and prints a message that names the setting. Unknown
       environment variables only cause a warning. `martlet config check` checks the configuration without starting the server. It prints each

@@ -62,7 +62,7 @@ enum Program {
 
     \(AdminCommand.help())
     Settings. A flag takes precedence over an environment variable, and a variable over the YAML file. The file is the one that
-    --config FILE or MARTLET_CONFIG names, or else martlet.yaml if it exists:
+    --config FILE or MARTLET_CONFIG names, or else martlet.yaml if it exists (or /etc/martlet/martlet.yaml, for the packaged program):
 
     \(ConfigurationText.help())
 

@@ -100,6 +100,49 @@ def under_load(context):
         shutil.rmtree(place, ignore_errors=True)
 
 
+@test("a backup is streamed to tar while the server runs, unpacked by it, and restored from the stream")
+def streamed(context):
+    server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
+    restored = Server(folder=os.path.join(place, "data"))
+    unpacked = os.path.join(place, "unpacked")
+    try:
+        user = User(server.base)
+        room = user.create_room()
+        event, content = user.send(room, "Hello"), os.urandom(3 << 20)
+        user.request("POST", "/_matrix/media/v3/upload", body=content, headers={"Content-Type": "image/x-test"}).ok()
+        made = subprocess.run([program(), "backup", "-", "--data-dir", server.folder, "--json"], capture_output=True, timeout=60,
+                              env={**os.environ, "TMPDIR": place})
+        assert made.returncode == 0 and json.loads(made.stderr)["missing_media"] == 0, made.stderr
+        assert os.listdir(place) == [], os.listdir(place)
+        # tar understands it, and what tar unpacks is a backup.
+        os.mkdir(unpacked)
+        subprocess.run(["tar", "-x", "-C", unpacked], input=made.stdout, check=True, timeout=60)
+        assert "sound" in run("restore", unpacked, "--dry-run", "--data-dir", restored.folder)
+        # What tar packs anew, with folders in it, is a stream.
+        again = subprocess.run(["tar", "-c", "-C", unpacked, "."], capture_output=True, check=True, timeout=60).stdout
+
+        def restore(stream, *words, code=0):
+            done = subprocess.run([program(), "restore", "-", *words, "--data-dir", restored.folder], input=stream, capture_output=True,
+                                  timeout=60)
+            assert done.returncode == code, done.stdout + done.stderr
+            return (done.stdout + done.stderr).decode()
+
+        assert "sound" in restore(again, "--dry-run")
+        assert "not a whole backup" in restore(made.stdout[:-3_000], code=1)
+        assert "not a backup of martlet" in restore(content, code=1)
+        assert os.listdir(place) == ["unpacked"]
+        restore(made.stdout)
+        assert "overwrite" in restore(made.stdout, code=1)
+        assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
+        restored.start()
+        user.base, user.host = restored.base, f"127.0.0.1:{restored.port}"
+        assert user.get(room_path(room, "event", event)).ok()["content"]["body"] == "Hello"
+    finally:
+        restored.close()
+        server.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
 @test("a killed backup leaves the one before or none, and the next goes on; so does a killed restore")
 def killed(context):
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")

@@ -31,7 +31,8 @@ struct FuzzTarget: Sendable {
       FuzzTarget(name: "payloads", body: fuzzPayloads),
       FuzzTarget(name: "sdp", body: fuzzSDP),
       FuzzTarget(name: "router", body: fuzzRouter),
-      FuzzTarget(name: "relay", body: fuzzRelay)
+      FuzzTarget(name: "relay", body: fuzzRelay),
+      FuzzTarget(name: "backup", body: fuzzBackup)
     ]
   #else
     private static let inside: [FuzzTarget] = []

@@ -36,6 +36,22 @@ struct ConfigurationLoaderTests {
     #expect(try load("", environment, flags).configuration.serverName == "flag.example")
   }
 
+  @Test("If no file is named, the first of the default files that exists is read")
+  func defaultFiles() throws {
+    try withTemporaryFile("server_name: first.example") { first throws in
+      try withTemporaryFile("server_name: second.example") { second throws in
+        func name(_ paths: [String], _ flags: [String] = []) throws -> String {
+          try ConfigurationLoader.load(flags: flags, environment: [:], defaultPaths: paths).configuration.serverName
+        }
+        #expect(try name([first, second]) == "first.example")
+        #expect(try name(["/no/such.yaml", second]) == "second.example")
+        #expect(try name([first], ["--config", second]) == "second.example")
+        #expect(try name([]) == "localhost")
+        #expect(ConfigurationLoader.defaultPaths == ["martlet.yaml"], "a program in a clone reads no file of the system")
+      }
+    }
+  }
+
   @Test("Every setting can be given in all three places with the same effect", arguments: Setting.all.map(\.name))
   func everySetting(name: String) throws {
     let samples = [

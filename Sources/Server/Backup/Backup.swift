@@ -14,7 +14,7 @@ package struct Backup {
   }
 
   private let data: String
-  private let folder: BackupFolder
+  private let place: any BackupPlace
   private let made: Int64
   private var files: [String: BackupList.File] = [:]
   private var summary = Summary()
@@ -28,22 +28,40 @@ package struct Backup {
     guard !DataFolder.holds(path, in: data) else {
       throw .file(path: path, reason: "a backup cannot be inside the data folder \(data)")
     }
-    var backup = Backup(data: data, folder: try BackupFolder(path, makes: true), made: now)
+    return try make(of: data, in: try BackupFolder(path, makes: true), now: now)
+  }
+
+  /// Makes a backup as a tar stream (`BackupStream`).
+  ///
+  /// - Parameters:
+  ///   - temporary: a folder with room for the database.
+  ///   - now: milliseconds since 1970.
+  /// Throws `BackupError`. What was written until then is not a whole backup.
+  package static func make(
+    of data: String, writing descriptor: Int32, temporary: String, now: Int64
+  ) throws(BackupError) -> Summary {
+    let database = data + "/" + DataFolder.database
+    guard FileContent.status(database) != nil else { throw .database(path: database, reason: "the file does not exist") }
+    return try make(of: data, in: try BackupStream(writing: descriptor, temporary: temporary, now: now), now: now)
+  }
+
+  private static func make(of data: String, in place: any BackupPlace, now: Int64) throws(BackupError) -> Summary {
+    var backup = Backup(data: data, place: place, made: now)
     do throws(BackupError) {
       return try backup.run()
     } catch {
-      try? backup.folder.giveUp()
+      try? place.giveUp()
       throw error
     }
   }
 
-  private init(data: String, folder: BackupFolder, made: Int64) {
-    (self.data, self.folder, self.made) = (data, folder, made)
+  private init(data: String, place: any BackupPlace, made: Int64) {
+    (self.data, self.place, self.made) = (data, place, made)
   }
 
   /// Files before the database and after: content that a user deletes meanwhile is in the first pass, content that comes in the second.
   private mutating func run() throws(BackupError) -> Summary {
-    let previous = try? folder.list()
+    let previous = try? place.list()
     let known = Dictionary((previous?.files ?? []).map { ($0.entry, $0) }) { first, _ in first }
     try addFiles(known)
     let (schema, media) = try addDatabase()
@@ -53,7 +71,7 @@ package struct Backup {
     let all = files.values.filter { DataFolder.contentHash($0.entry.path).map(media.contains) ?? true }.sorted {
       $0.entry.path < $1.entry.path
     }
-    try folder.finish(BackupList(schema: schema, made: made, files: all))
+    try place.finish(BackupList(schema: schema, made: made, files: all))
     summary.files = all.count
     summary.bytes = all.reduce(0) { $0 + $1.entry.bytes }
     return summary
@@ -63,11 +81,11 @@ package struct Backup {
     for entry in try DataFolder.files(in: data) {
       // Content never changes; another file is as it was if its size and time are.
       if let have = files[entry.path], have.entry == entry || DataFolder.contentHash(entry.path) != nil { continue }
-      if let same = known[entry], folder.has(same.hash, bytes: entry.bytes) {
+      if let same = known[entry], place.has(same.hash, bytes: entry.bytes) {
         files[entry.path] = same
-      } else if let hash = DataFolder.contentHash(entry.path), folder.has(hash, bytes: entry.bytes) {
+      } else if let hash = DataFolder.contentHash(entry.path), place.has(hash, bytes: entry.bytes) {
         files[entry.path] = BackupList.File(entry: entry, hash: hash)
-      } else if let copied = try folder.add("\(data)/\(entry.path)") {
+      } else if let copied = try place.add("\(data)/\(entry.path)", isFixed: DataFolder.contentHash(entry.path) != nil) {
         // A recording may have grown: what counts is what was copied.
         let copy = FileEntry(path: entry.path, bytes: copied.bytes, modified: entry.modified)
         files[entry.path] = BackupList.File(entry: copy, hash: copied.hash)
@@ -77,16 +95,21 @@ package struct Backup {
   }
 
   private mutating func addDatabase() throws(BackupError) -> (schema: Int, media: Set<String>) {
-    try DatabaseFile(reading: data + "/" + DataFolder.database).copy(to: folder.newFile)
-    guard chmod(folder.newFile, 0o600) == 0 else { throw .system(folder.newFile) }
-    try FileContent.sync(folder.newFile)
-    guard let summary = try FileContent.read(folder.newFile) else { throw .system(folder.newFile) }
-    try folder.keep(summary)
+    let file = place.newFile
+    try DatabaseFile(reading: data + "/" + DataFolder.database).copy(to: file)
+    guard chmod(file, 0o600) == 0 else { throw .system(file) }
+    try FileContent.sync(file)
+    guard let summary = try FileContent.read(file) else { throw .system(file) }
+    let (schema, media) = try Self.content(of: DatabaseFile(immutable: file))
+    try place.keep(summary)
     let entry = FileEntry(path: DataFolder.database, bytes: summary.bytes, modified: made * 1_000)
     files[entry.path] = BackupList.File(entry: entry, hash: summary.hash)
     count(summary.bytes)
-    let copy = try DatabaseFile(immutable: folder.file(summary.hash))
-    return (try copy.schema(), Set(try copy.media().keys))
+    return (schema, media)
+  }
+
+  private static func content(of copy: DatabaseFile) throws(BackupError) -> (schema: Int, media: Set<String>) {
+    (try copy.schema(), Set(try copy.media().keys))
   }
 
   private mutating func count(_ bytes: Int64) {

@@ -8,9 +8,9 @@ package enum BackupError: Error, Equatable, CustomStringConvertible {
   case database(path: String, reason: String)
   /// Another backup or restore uses the folder.
   case inUse(path: String)
-  /// The folder holds something that is not a backup.
+  /// The folder or the stream holds something that is not a backup.
   case foreign(path: String)
-  /// The folder holds no complete backup.
+  /// The folder or the stream holds no complete backup.
   case incomplete(path: String)
   /// A file of the backup is missing or has other bytes than the list says.
   case damaged(path: String, reason: String)
@@ -27,7 +27,9 @@ package enum BackupError: Error, Equatable, CustomStringConvertible {
     case .file(let path, let reason): "\(path): \(reason)"
     case .database(let path, let reason): "the database \(path): \(reason)"
     case .inUse(let path): "another backup or restore uses \(path); wait until it has ended"
+    case .foreign(BackupStream.name): "the stream is not a backup of martlet"
     case .foreign(let path): "\(path) has files and is not a backup; name an empty or a new folder"
+    case .incomplete(BackupStream.name): "the stream ends too early: it is not a whole backup"
     case .incomplete(let path): "\(path) has no complete backup: there is no \(BackupFolder.listName)"
     case .damaged(let path, let reason): "the backup is damaged, nothing was restored: \(path) \(reason)"
     case .exists(let path): "\(path) has files; restore does not overwrite them. Move them away or name another data_dir"

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A file gets its name when it is whole and synced, and the list changes in one step: a killed backup leaves the one before it, or
 /// nothing that looks complete.
-package final class BackupFolder {
+package final class BackupFolder: BackupPlace {
   static let listName = "backup.list"
 
   let path: String
@@ -40,7 +40,10 @@ package final class BackupFolder {
     return list
   }
 
-  func file(_ hash: String) -> String { "\(path)/files/\(hash.prefix(2))/\(hash)" }
+  /// Where the file of this hash is, below the backup.
+  static func name(of hash: String) -> String { "files/\(hash.prefix(2))/\(hash)" }
+
+  func file(_ hash: String) -> String { "\(path)/\(Self.name(of: hash))" }
 
   /// Whether the file is here. What is under a hash's name came there whole.
   func has(_ hash: String, bytes: Int64) -> Bool { FileContent.status(file(hash)).map { Int64($0.st_size) == bytes } ?? false }
@@ -48,8 +51,7 @@ package final class BackupFolder {
   /// Where a file is written before it has its name.
   var newFile: String { incoming + "/file" }
 
-  /// Copies a file in. Returns nil if it is gone.
-  func add(_ source: String) throws(BackupError) -> FileContent.Summary? {
+  func add(_ source: String, isFixed: Bool) throws(BackupError) -> FileContent.Summary? {
     guard let summary = try FileContent.copy(source, to: newFile) else { return nil }
     try keep(summary)
     return summary

@@ -23,15 +23,22 @@ enum FileContent {
 
   /// Reads a file to its end, writes what it reads to `destination` if there is one, and returns what it read. Returns nil if the file
   /// does not exist.
-  static func read(_ path: String, copyingTo destination: (descriptor: Int32, path: String)? = nil) throws(BackupError)
-    -> Summary?
-  {
+  static func read(
+    _ path: String, copyingTo destination: (descriptor: Int32, path: String)? = nil
+  ) throws(BackupError) -> Summary? {
     let source = open(path, O_RDONLY | O_CLOEXEC)
     guard source >= 0 else {
       if errno == ENOENT { return nil }
       throw .system(path)
     }
     defer { close(source) }
+    return try read(source, path, copyingTo: destination)
+  }
+
+  /// Reads an open file from where it is to its end. `path` is its name in errors.
+  static func read(
+    _ source: Int32, _ path: String, copyingTo destination: (descriptor: Int32, path: String)?
+  ) throws(BackupError) -> Summary {
     guard let digest = EVP_MD_CTX_new() else { throw .system(path) }
     defer { EVP_MD_CTX_free(digest) }
     EVP_DigestInit_ex(digest, EVP_sha256(), nil)
@@ -70,7 +77,7 @@ enum FileContent {
     guard fsync(descriptor) == 0 else { throw .system(path) }
   }
 
-  private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String) throws(BackupError) {
+  static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String) throws(BackupError) {
     var rest = bytes
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

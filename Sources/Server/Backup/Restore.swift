@@ -47,6 +47,27 @@ package struct Restore {
       files: list.files.count, bytes: list.files.reduce(0) { $0 + $1.entry.bytes }, schema: list.schema, made: list.made)
   }
 
+  /// Makes a data folder of a tar stream (`BackupStream`). The stream is unpacked beside the data folder first, under the name `<data>.incoming`,
+  /// which is removed at the end. So there must be room for the files twice.
+  ///
+  /// Throws as `run(from:)` does.
+  package static func run(
+    reading descriptor: Int32, to data: String, newestSchema: Int, isDry: Bool
+  ) throws(BackupError) -> Summary {
+    guard try FileContent.names(in: data).isEmpty else { throw .exists(path: data) }
+    let incoming = (data.count > 1 && data.hasSuffix("/") ? String(data.dropLast()) : data) + ".incoming"
+    do throws(BackupError) {
+      try FileContent.remove(incoming)
+      try BackupStreamReader.unpack(descriptor, to: incoming)
+      let summary = try run(from: incoming, to: data, newestSchema: newestSchema, isDry: isDry)
+      try FileContent.remove(incoming)
+      return summary
+    } catch {
+      try? FileContent.remove(incoming)
+      throw error
+    }
+  }
+
   private static func copy(_ file: BackupList.File, from folder: BackupFolder, to data: String) throws(BackupError) {
     let target = "\(data)/\(file.entry.path)"
     if let slash = file.entry.path.lastIndex(of: "/") { try FileContent.makeFolder("\(data)/\(file.entry.path[..<slash])") }

@@ -6,6 +6,7 @@ import JSON
 import MatrixModel
 import ServerCore
 import Shell
+import Telemetry
 
 /// One of the subcommands for the data folder itself, which ask no server. `DataCommand.all` is the only list.
 struct DataCommand: Sendable {
@@ -27,11 +28,14 @@ struct DataCommand: Sendable {
   static let all: [DataCommand] = [
     DataCommand(
       "backup", ["FOLDER"],
-      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder."
+      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream."
     ) { arguments, configuration in
-      let made = try Backup.make(
-        of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
-      show(arguments, text(of: made)) { writer in
+      let toStream = arguments.operands[0] == stream
+      let made =
+        try toStream
+        ? makeStream(of: configuration.dataDirectory)
+        : Backup.make(of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
+      show(arguments, text(of: made), beside: toStream) { writer in
         writer.member("files", Int64(made.files))
         writer.member("bytes", made.bytes)
         writer.member("copied_files", Int64(made.copiedFiles))
@@ -42,11 +46,15 @@ struct DataCommand: Sendable {
     },
     DataCommand(
       "restore", ["FOLDER"], options: [CommandSyntax.Option(name: "--dry-run")],
-      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares and tells."
+      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares and tells. With - for FOLDER, reads a tar stream from standard input."
     ) { arguments, configuration in
       let isDry = arguments.has("--dry-run")
-      let restored = try Restore.run(
-        from: arguments.operands[0], to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
+      let restored =
+        try arguments.operands[0] == stream
+        ? Restore.run(
+          reading: STDIN_FILENO, to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
+        : Restore.run(
+          from: arguments.operands[0], to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
       let time = try JSON.object { $0.member("made_ts", restored.made) }["made_ts"]
       let what =
         "\(restored.files) files, \(restored.bytes) bytes, schema version \(restored.schema), "
@@ -67,6 +75,20 @@ struct DataCommand: Sendable {
       try check(arguments, configuration.dataDirectory)
     }
   ]
+
+  /// Stands for standard output or standard input in the place of a folder.
+  private static let stream = "-"
+
+  private static func makeStream(of data: String) throws -> Backup.Summary {
+    guard isatty(STDOUT_FILENO) == 0 else {
+      throw UsageError("the backup would go to the terminal; send it to a file or a program, such as martlet backup - | gzip")
+    }
+    // A reader that goes away is an error, after which the temporary files are removed.
+    signal(SIGPIPE, SIG_IGN)
+    return try Backup.make(
+      of: data, writing: STDOUT_FILENO, temporary: processEnvironment()["TMPDIR"] ?? "/var/tmp",
+      now: WallClock.system.now())
+  }
 
   private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
     guard access(data, F_OK) == 0 else { throw StartError.directory(path: data, reason: "there is no such folder") }
@@ -104,13 +126,17 @@ struct DataCommand: Sendable {
 
   private static var newestSchema: Int { Schema.migrations(with: CallTables.statements).last?.version ?? 0 }
 
-  private static func show(_ arguments: CommandArguments, _ text: String, _ body: (inout JSONWriter) -> Void) {
-    guard arguments.isJSON else {
-      return StandardOutput.write(text.split(separator: "\n").map { Table.harmless(String($0)) + "\n" }.joined())
+  /// `beside`: standard output has the backup, so the text goes to standard error.
+  private static func show(
+    _ arguments: CommandArguments, _ text: String, beside: Bool = false, _ body: (inout JSONWriter) -> Void
+  ) {
+    var shown = text.split(separator: "\n").map { Table.harmless(String($0)) + "\n" }.joined()
+    if arguments.isJSON {
+      var writer = JSONWriter()
+      writer.object(body)
+      shown = String(decoding: writer.bytes, as: UTF8.self) + "\n"
     }
-    var writer = JSONWriter()
-    writer.object(body)
-    StandardOutput.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    if beside { LogSink.standardError(Array(shown.utf8)) } else { StandardOutput.write(shown) }
   }
 
   /// The part of the help text that lists them.
