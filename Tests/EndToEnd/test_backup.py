@@ -245,6 +245,31 @@ def full_disk_of_restore(context):
         server.close()
 
 
+@test("a data folder on a full disk is backed up and checked, with its server stopped, killed or running")
+def full_data_disk(context):
+    with small_disk(12) as place, tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere:
+        data, other = os.path.join(place, "data"), os.path.join(place, "other")
+        os.mkdir(data, 0o700)
+        server = Server(folder=data)
+        try:
+            for name, end in (("stopped", server.stop), ("killed", server.kill), ("running", None)):
+                server.start()
+                os.chmod(server.log, 0o600)
+                User(server.base)
+                if end:
+                    end()
+                with contextlib.suppress(OSError), open(other, "wb", buffering=0) as file:
+                    while True:
+                        file.write(bytes(1_000))
+                folder = os.path.join(elsewhere, name)
+                run("backup", folder, "--data-dir", data)
+                run("check", "--hashes", "--data-dir", data)
+                run("restore", folder, "--dry-run", "--data-dir", os.path.join(elsewhere, "data"))
+                os.remove(other)
+        finally:
+            server.close()
+
+
 @test("a backup of a newer version is refused in words, and the newer version's data folder can still be backed up")
 def newer_version(context):
     server = Server().start()
