@@ -290,7 +290,8 @@ let package = Package(
     .testTarget(
       name: "LoadTests", dependencies: ["matrix-load"], path: "Tests/LoadTests", swiftSettings: common),
     .testTarget(
-      name: "ThumbnailTests", dependencies: ["martlet-thumbnail"], path: "Tests/ThumbnailTests", swiftSettings: common)
+      name: "ThumbnailTests", dependencies: ["martlet-thumbnail", "CVips", "CLinux", "FilesTesting"],
+      path: "Tests/ThumbnailTests", exclude: ["Pictures"], swiftSettings: common)
   ],
   swiftLanguageModes: [.v6]
 )

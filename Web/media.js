@@ -127,9 +127,9 @@ export async function mediaURL(source, progress) {
 
 export function showImage(node, source) {
   if (node.__source === source) return;
-  const old = images.get(node.__source);
-  if (old) old.users.delete(node);
+  for (const old of [node.__source, node.__reduced]) images.get(old)?.users.delete(node);
   node.__source = source;
+  node.__reduced = undefined;
   if (source === '') {
     node.removeAttribute('src');
     delete node.dataset.state;
@@ -139,7 +139,7 @@ export function showImage(node, source) {
     node.__watched = true;
     node.decoding = 'async';
     for (const type of ['load', 'loadeddata']) node.addEventListener(type, () => { if (node.__source) node.dataset.state = 'loaded'; });
-    node.addEventListener('error', () => { if (node.__source) node.dataset.state = 'failed'; });
+    node.addEventListener('error', () => { if (node.__source && !showReduced(node)) node.dataset.state = 'failed'; });
   }
   node.dataset.state = 'loading';
   delete node.parentElement?.dataset.part;
@@ -149,13 +149,27 @@ export function showImage(node, source) {
     return;
   }
   node.removeAttribute('src');
+  load(node, source, () => node.__source === source);
+}
+
+// Loads the thumbnail in place of a picture that this browser cannot show (HEIC, TIFF). Returns false if the server can have none.
+function showReduced(node) {
+  const source = node.__source;
+  if (node.localName !== 'img' || node.__reduced || !isOfAccount(source) || !source.includes('/media/download/')) return false;
+  const reduced = source.split('?')[0].replace('/media/download/', '/media/thumbnail/') + '?width=1600&height=1200&method=scale';
+  node.__reduced = reduced;
+  load(node, reduced, () => node.__source === source && node.__reduced === reduced);
+  return true;
+}
+
+function load(node, source, isStillWanted) {
   const entry = images.get(source) ?? { url: '', bytes: 0, users: new Set(), ready: null };
   images.delete(source);
   images.set(source, entry);
   entry.users.add(node);
   entry.ready ??= loadImage(source, entry);
   const show = () => {
-    if (node.__source !== source) return;
+    if (!isStillWanted()) return;
     if (entry.url === '') { node.dataset.state = 'failed'; return; }
     node.src = entry.url;
     if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';

@@ -15,7 +15,7 @@ enum Command: Equatable {
   static let usage = """
     usage: martlet-thumbnail WIDTH HEIGHT crop|scale [animated] < IMAGE
            martlet-thumbnail --probe < IMAGE
-    stdout (a pipe): "TYPE WIDTH HEIGHT BYTES SOURCE-WIDTH SOURCE-HEIGHT SOURCE-FRAMES" and a newline, then BYTES bytes
+    stdout (a pipe): "TYPE WIDTH HEIGHT BYTES SOURCE-WIDTH SOURCE-HEIGHT SOURCE-FRAMES SOURCE-TYPE" and a newline, then BYTES bytes
                      with --probe: "TYPE WIDTH HEIGHT" and a newline
     exit: 0 done, 1 system failure, 2 usage, 3 unsupported type, 4 too large, 5 broken image, 6 out of time or memory
 

@@ -7,7 +7,8 @@ enum ExitCode: Int32, Error {
   case systemFailure = 1
   /// The command line is wrong.
   case usage = 2
-  /// Not an image of a permitted type (JPEG, PNG, GIF, WebP): there can be no thumbnail.
+  /// Not an image of a permitted type (JPEG, PNG, GIF, WebP, TIFF, BMP, HEIC, AVIF), or of one that this system's libvips
+  /// cannot read.
   case unsupported = 3
   /// More bytes or more pixels than `Limits` permits; nothing was decoded.
   case tooLarge = 4

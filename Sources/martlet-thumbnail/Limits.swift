@@ -7,7 +7,9 @@ enum Limits {
   static let inputBytes = 128 << 20
   /// Width times height of the source, read from its header before anything is decoded.
   static let pixels: Int64 = 50_000_000
-  /// The same times the number of frames, for a thumbnail that keeps them; one with more becomes a still image.
+  /// The same for a BMP: ImageMagick needs 8 bytes for each pixel, and Debian's policy allows it 256 MiB.
+  static let bitmapPixels: Int64 = 30_000_000
+  /// `pixels` times the number of frames, for a thumbnail that keeps them; one with more becomes a still image.
   static let animatedPixels: Int64 = 30_000_000
   /// Width or height of the thumbnail asked for, in pixels.
   static let edgePixels = 4096

@@ -6,29 +6,36 @@ struct SourceImage {
   let bytes: [UInt8]
   /// The media type found in the bytes themselves.
   let type: String
-  /// Pixels as a viewer sees them, after the EXIF orientation.
+  /// Whether the EXIF orientation turns the picture.
+  let isTurnedByEXIF: Bool
+  /// Pixels as a viewer sees them, after the orientation.
   let width: Int
   let height: Int
   /// Pictures that are shown one after the other; 1 for a still image.
   let frames: Int
 
-  /// Throws `unsupported`, `broken` (the header is damaged) or `tooLarge` (`Limits.pixels`).
+  /// Throws `unsupported`, `broken` (the header is damaged) or `tooLarge` (`Limits`).
   init(_ bytes: [UInt8]) throws(ExitCode) {
+    guard let format = SourceFormat(bytes), format.permit() else { throw .unsupported }
+    let type = format.type
     let loader = bytes.withUnsafeBytes { martlet_vips_loader($0.baseAddress, $0.count) }
-    guard let loader, let type = Self.type(ofLoader: String(cString: loader)) else { throw .unsupported }
+    guard loader != nil else { throw .unsupported }
     let image = bytes.withUnsafeBytes { martlet_vips_open($0.baseAddress, $0.count) }
-    guard let image else { throw .broken }
+    guard let image else { throw format.lacksDecoder ? .unsupported : .broken }
     defer { martlet_vips_release(image) }
     let width = Int(vips_image_get_width(image))
     let height = Int(vips_image_get_page_height(image))
-    let isTurned = vips_image_get_orientation_swap(image) != 0
+    let isTurned = format.isTurnedByEXIF && vips_image_get_orientation_swap(image) != 0
     guard width > 0, height > 0 else { throw .broken }
-    guard Int64(width) * Int64(height) <= Limits.pixels else { throw .tooLarge }
+    guard Int64(width) * Int64(height) <= format.pixelsLimit else { throw .tooLarge }
+    guard !format.lacksDecoder else { throw .unsupported }
     self.bytes = bytes
     self.type = type
     self.width = isTurned ? height : width
     self.height = isTurned ? width : height
-    frames = Self.isAnimatedPNG(bytes, type) ? 2 : max(1, Int(vips_image_get_n_pages(image)))
+    isTurnedByEXIF = format.isTurnedByEXIF
+    frames =
+      Self.isAnimatedPNG(bytes, type) ? 2 : format.hasFrames ? max(1, Int(vips_image_get_n_pages(image))) : 1
   }
 
   /// Whether its thumbnail can have all its frames: a type whose frames are read, and not too many pixels.
@@ -64,16 +71,6 @@ struct SourceImage {
       }
       guard bytes.count + count <= Limits.inputBytes else { throw .tooLarge }
       bytes.append(contentsOf: chunk[..<count])
-    }
-  }
-
-  private static func type(ofLoader name: String) -> String? {
-    switch name {
-    case "VipsForeignLoadJpegBuffer": "image/jpeg"
-    case "VipsForeignLoadPngBuffer": "image/png"
-    case "VipsForeignLoadNsgifBuffer": "image/gif"
-    case "VipsForeignLoadWebpBuffer": "image/webp"
-    default: nil
     }
   }
 }

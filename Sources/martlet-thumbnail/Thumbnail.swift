@@ -24,7 +24,8 @@ struct Thumbnail {
     let reduced = try Self.produced { result in
       source.bytes.withUnsafeBytes {
         martlet_vips_thumbnail(
-          $0.baseAddress, $0.count, result, Int32(box.width), Int32(box.height), box.method == .crop ? 1 : 0)
+          $0.baseAddress, $0.count, result, Int32(box.width), Int32(box.height), box.method == .crop ? 1 : 0,
+          source.isTurnedByEXIF ? 1 : 0)
       }
     }
     defer { martlet_vips_release(reduced) }

@@ -33,23 +33,25 @@ enum ThumbnailProgram {
       let numbers = [
         thumbnail.width, thumbnail.height, thumbnail.bytes.count, source.width, source.height, source.frames
       ]
-      let header = "\(thumbnail.type) \(numbers.map(String.init).joined(separator: " "))\n"
+      let header = "\(thumbnail.type) \(numbers.map(String.init).joined(separator: " ")) \(source.type)\n"
       guard write(Array(header.utf8) + thumbnail.bytes, to: 1) else { throw .systemFailure }
     }
   }
 
-  /// libvips with one worker, nothing on disk, and only four loaders; its plug-ins (ImageMagick, PDF, HEIF …) stay unloaded.
+  /// libvips with one worker, nothing on disk and nothing that may be opened; its plug-ins (ImageMagick, PDF, HEIF …) stay
+  /// unloaded. `SourceFormat.permit` opens one type.
   private static func startVips() throws(ExitCode) {
     setenv("VIPSHOME", "/nonexistent", 1)
     setenv("VIPS_WARNING", "1", 1)  // means: keep warnings to itself
     setenv("VIPS_DISC_THRESHOLD", "2g", 1)
+    setenv("MAGICK_THREAD_LIMIT", "1", 1)
+    setenv("MAGICK_DISK_LIMIT", "0", 1)
+    setenv("MAGICK_MAP_LIMIT", "0", 1)
+    setenv("OMP_NUM_THREADS", "1", 1)
     guard martlet_vips_start("martlet-thumbnail") == 0 else { throw .systemFailure }
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     vips_operation_block_set("VipsForeignLoad", 1)
-    for loader in ["VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp"] {
-      vips_operation_block_set(loader, 0)
-    }
   }
 
   @discardableResult

@@ -15,15 +15,25 @@ final class OperationsPages: Sendable {
 
   private let state = Mutex(State.starting)
   private let metrics: Metrics
+  private let trouble = Mutex<@Sendable () -> String?>({ nil })
 
   init(metrics: Metrics = .process) { self.metrics = metrics }
 
   /// Sets the state. `serve` sets `ok` when it listens, and `stopping` before it waits for open requests.
   func set(_ new: State) { state.withLock { $0 = new } }
 
-  /// Returns the state as `{"status":"ok"}`. The status is 200 for `ok`, and otherwise 503, so that a load balancer sends no new requests.
+  /// Asks `trouble` at each request for the reason why a running server cannot do all of its work: a sentence without
+  /// quotation marks, or nil.
+  func watch(_ trouble: @escaping @Sendable () -> String?) { self.trouble.withLock { $0 = trouble } }
+
+  /// Returns the state as `{"status":"ok"}`. The status is 200 for `ok`, and otherwise 503, so that a load balancer sends no
+  /// new requests. A running server that cannot do all of its work is `failing`, with a `reason`.
   func health() -> PlainAnswer {
     let state = state.withLock { $0 }
+    if state == .ok, let reason = trouble.withLock({ $0 })() {
+      return PlainAnswer(
+        status: 503, contentType: "application/json", body: Array(#"{"status":"failing","reason":"\#(reason)"}"#.utf8))
+    }
     return PlainAnswer(
       status: state == .ok ? 200 : 503, contentType: "application/json",
       body: Array(#"{"status":"\#(state.rawValue)"}"#.utf8))

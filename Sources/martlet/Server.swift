@@ -8,6 +8,7 @@ import JSON
 import MatrixModel
 import MediaRouter
 import ServerAccounts
+import ServerCore
 import ServerDirectory
 import Shell
 import Synchronization
@@ -57,6 +58,9 @@ struct Server: Sendable {
       var api = configuration.api
       let operatorKey = AccessToken.random(prefix: "mlo_")
       api.operatorKey = operatorKey
+      let disk = DiskSpace(folder: directory.path, log: homeserver.configuration.database.path + "-wal")
+      api.disk = disk
+      pages.watch { disk.trouble }
       var router = HomeserverAPI.router(for: homeserver, api, pool: pool) { routes in
         routes.addCallKeyRoutes(projects) { await calls?.end($0) }
         if let calls { routes.addRoomCallRoutes(projects, calls.sessions, publicBaseURL: configuration.publicBaseURL) }
@@ -84,6 +88,7 @@ struct Server: Sendable {
       try await calls?.start()
       try relay?.worker.start(routers: calls?.workers.addresses ?? [])
       ServerMetrics.register(homeserver, servers[0])
+      ServerMetrics.register(disk)
       if let calls { ServerMetrics.register(calls) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       let certificates = relay.flatMap { relay in

@@ -2,6 +2,7 @@ import CallServer
 import Database
 import HTTPServer
 import Homeserver
+import ServerCore
 import Telemetry
 
 /// The metrics of the parts of a running server. They are measured at each request for `/metrics`.
@@ -32,6 +33,20 @@ enum ServerMetrics {
     }
     metrics.measured("martlet_database_waiting_reads", "Waiting read jobs.") {
       Double(database.statistics.waitingReads)
+    }
+  }
+
+  static func register(_ disk: DiskSpace, in metrics: Metrics = .process) {
+    metrics.measured("martlet_disk_free_bytes", "Space left on the disk of the data folder; -1 if unknown.") {
+      Double(disk.current?.freeBytes ?? -1)
+    }
+    metrics.measured("martlet_disk_full", "1 while requests that need space are refused, else 0.") {
+      disk.trouble == nil ? 0 : 1
+    }
+    metrics.measured(
+      "martlet_disk_refused_requests_total", "Requests refused because the disk was full.", isCounter: true
+    ) {
+      Double(disk.refusedRequests)
     }
   }
 

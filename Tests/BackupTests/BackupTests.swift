@@ -104,6 +104,25 @@ struct BackupTests {
     #expect(!world.exists("backup/incoming") && !world.exists("backup/files/ab/abc") && !world.exists("backup/backup.list.new"))
   }
 
+  @Test("A backup that fails leaves the folder as it was", arguments: [true, false])
+  func failed(hasEarlier: Bool) throws {
+    let world = try World()
+    if hasEarlier { try world.back() }
+    func files() throws -> [String] {
+      var files: [String] = []
+      try FileContent.walk(world.backup) { path, status in if status.isFile { files.append(path) } }
+      return files.sorted()
+    }
+    let before = hasEarlier ? try files() : []
+    try FileContent.write("other key", toNew: world.data + "/signing.key")
+    // It is copied after the files.
+    try FileContent.write("not a database", toNew: world.data + "/martlet.db")
+    let error = #expect(throws: BackupError.self) { try world.back() }
+    guard case .database = error else { throw error ?? .incomplete(path: "") }
+    #expect(try files() == before)
+    if hasEarlier { #expect(try world.restore().files == 3) }
+  }
+
   @Test("A folder without a list is no backup")
   func incomplete() throws {
     let world = try World()

@@ -1,9 +1,10 @@
 """`martlet backup`, `restore` and `check`: under load, killed, on a full disk, and everything read back."""
-import hashlib
+import contextlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import statistics
 import subprocess
 import tempfile
@@ -182,28 +183,151 @@ def killed(context):
         shutil.rmtree(place, ignore_errors=True)
 
 
-@test("a backup onto a full disk says so, ends with 1 and leaves the backup before it")
-def full_disk(context):
+@test("a backup killed while clients write disturbs nobody, and the next one has all that was sent before it")
+def killed_under_load(context):
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
-    folder = os.path.join(place, "backup")
-    mounted = False
+    folder, target = os.path.join(place, "backup"), os.path.join(place, "data")
+    restored = Server(folder=target)
     try:
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", place], capture_output=True).returncode == 0
-        if not mounted:
+        with Senders(server) as senders:
+            killed = 0
+            for step in range(8):
+                process = subprocess.Popen([program(), "backup", folder, "--data-dir", server.folder], stdout=subprocess.DEVNULL)
+                time.sleep(0.02 + 0.02 * step)
+                process.send_signal(signal.SIGKILL)
+                killed += process.wait() == -signal.SIGKILL
+            assert killed, "no backup was killed"
+            before = [len(sent) for sent in senders.sent]
+            back_up(server, folder)
+        assert not senders.failures, senders.failures
+        run("restore", folder, "--data-dir", target)
+        run("check", "--hashes", "--data-dir", target)
+        restored.start()
+        for user, room, sent, count in zip(senders.users, senders.rooms, senders.sent, before):
+            user.base, user.host = restored.base, f"127.0.0.1:{restored.port}"
+            for event in sent[:count]:
+                user.get(room_path(room, "event", event)).ok()
+    finally:
+        restored.close()
+        server.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def small_disk(megabytes):
+    place = tempfile.mkdtemp(prefix="martlet-backup-")
+    try:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", place], capture_output=True).returncode:
             raise NotRun("no file system can be mounted")
-        back_up(server, folder)
-        with open(os.path.join(folder, "backup.list"), "rb") as file:
-            before = hashlib.sha256(file.read()).hexdigest()
-        user = User(server.base)
-        for _ in range(12):
-            user.request("POST", "/_matrix/media/v3/upload", body=os.urandom(1 << 20)).ok()
-        assert "No space left on device" in run("backup", folder, "--data-dir", server.folder, code=1)
-        with open(os.path.join(folder, "backup.list"), "rb") as file:
-            assert hashlib.sha256(file.read()).hexdigest() == before
-        run("restore", folder, "--dry-run", "--data-dir", os.path.join(place, "data"))
-        assert "No space left on device" in run("backup", folder, "--data-dir", server.folder, code=1)
+        try:
+            yield place
+        finally:
+            subprocess.run(["umount", place], check=False)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def files_in(folder):
+    return sorted(os.path.join(root, name) for root, _, names in os.walk(folder) for name in names)
+
+
+def upload_megabytes(server, count):
+    user = User(server.base)
+    for _ in range(count):
+        user.request("POST", "/_matrix/media/v3/upload", body=os.urandom(1 << 20)).ok()
+
+
+def words_of_failure(*words):
+    """What a command says that fails because the disk is full."""
+    said = run(*words, code=1)
+    assert "No space left on device" in said or "disk is full" in said, said
+
+
+@test("a backup onto a full disk says so, ends with 1 and leaves the folder as it was")
+def full_disk(context):
+    server = Server().start()
+    try:
+        with small_disk(12) as place:
+            folder, other = os.path.join(place, "backup"), os.path.join(place, "other")
+            # The first backup of all.
+            with open(other, "wb") as file:
+                file.write(bytes(12 * 1_000_000))
+            words_of_failure("backup", folder, "--data-dir", server.folder)
+            assert files_in(folder) == []
+            assert "no complete backup" in run("restore", folder, "--data-dir", os.path.join(place, "data"), code=1)
+            os.remove(other)
+            back_up(server, folder)
+
+            before = files_in(folder)
+            with open(os.path.join(folder, "backup.list"), "rb") as file:
+                list_before = file.read()
+            upload_megabytes(server, 12)
+            for _ in range(2):
+                words_of_failure("backup", folder, "--data-dir", server.folder)
+                assert files_in(folder) == before
+                with open(os.path.join(folder, "backup.list"), "rb") as file:
+                    assert file.read() == list_before
+            run("restore", folder, "--dry-run", "--data-dir", os.path.join(place, "data"))
     finally:
         server.close()
-        if mounted:
-            subprocess.run(["umount", place], check=False)
-        shutil.rmtree(place, ignore_errors=True)
+
+
+@test("a restore onto a full disk says so, ends with 1 and leaves no data folder")
+def full_disk_of_restore(context):
+    server = Server().start()
+    try:
+        upload_megabytes(server, 10)
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere, small_disk(8) as place:
+            folder, target = os.path.join(elsewhere, "backup"), os.path.join(place, "data")
+            back_up(server, folder)
+            words_of_failure("restore", folder, "--data-dir", target)
+            assert os.listdir(place) == [], os.listdir(place)
+            run("restore", folder, "--data-dir", os.path.join(elsewhere, "data"))
+            run("check", "--hashes", "--data-dir", os.path.join(elsewhere, "data"))
+    finally:
+        server.close()
+
+
+@test("a data folder on a full disk is backed up and checked, with its server stopped, killed or running")
+def full_data_disk(context):
+    with small_disk(12) as place, tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere:
+        data, other = os.path.join(place, "data"), os.path.join(place, "other")
+        os.mkdir(data, 0o700)
+        server = Server(folder=data)
+        try:
+            for name, end in (("stopped", server.stop), ("killed", server.kill), ("running", None)):
+                server.start()
+                os.chmod(server.log, 0o600)
+                User(server.base)
+                if end:
+                    end()
+                with contextlib.suppress(OSError), open(other, "wb", buffering=0) as file:
+                    while True:
+                        file.write(bytes(1_000))
+                folder = os.path.join(elsewhere, name)
+                run("backup", folder, "--data-dir", data)
+                run("check", "--hashes", "--data-dir", data)
+                run("restore", folder, "--dry-run", "--data-dir", os.path.join(elsewhere, "data"))
+                os.remove(other)
+        finally:
+            server.close()
+
+
+@test("a backup of a newer version is refused in words, and the newer version's data folder can still be backed up")
+def newer_version(context):
+    server = Server().start()
+    try:
+        User(server.base)
+        server.stop()
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as place:
+            folder, target = os.path.join(place, "backup"), os.path.join(place, "data")
+            with contextlib.closing(sqlite3.connect(os.path.join(server.folder, "martlet.db"))) as database, database:
+                newest = database.execute("SELECT max(version) FROM schema_version").fetchone()[0]
+                database.execute("INSERT INTO schema_version SELECT version + 1, name || ' (newer)' FROM schema_version WHERE version = ?", [newest])
+            back_up(server, folder)
+            for words in (["--dry-run"], []):
+                said = run("restore", folder, "--data-dir", target, *words, code=1)
+                assert f"schema version {newest + 1}" in said and "newer program" in said, said
+            assert not os.path.exists(target)
+    finally:
+        server.close()

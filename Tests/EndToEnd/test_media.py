@@ -8,6 +8,7 @@ from urllib.parse import quote
 from client import Api, User
 from harness import PATIENCE, test
 from png import png, size
+from server import ROOT
 
 
 def upload(user, body, content_type="application/octet-stream", **query):
@@ -122,6 +123,19 @@ def thumbnails(context):
         thumbnail(broken, width=32, height=32, method="crop").fails(400, ("M_UNKNOWN", "M_INVALID_PARAM", "M_BAD_JSON"))
     text = upload(user, b"no image", "text/plain")
     assert thumbnail(text, width=32, height=32, method="crop").status in (400, 404)
+
+
+@test("a picture that browsers cannot show has a thumbnail they can, also if it is small", differs_on_synapse="makes none of these")
+def pictures_of_phones(context):
+    user = User(context.base)
+    for name in ("blue-left-red-right.avif", "blue-left-red-right.heic", "exif-6-in-container-ignored.heic", "blue-left-red-right.bmp",
+                 "blue-left-red-right.tiff"):
+        with open(os.path.join(ROOT, "Tests", "ThumbnailTests", "Pictures", name), "rb") as file:
+            media = upload(user, file.read(), "image/" + name.rsplit(".")[1])
+        for width, height, method in ((32, 32, "crop"), (800, 600, "scale")):
+            answer = user.get("/_matrix/client/v1/media/thumbnail/" + media, width=width, height=height, method=method)
+            assert answer.status == 200 and answer.headers["Content-Type"] == "image/jpeg", (name, answer.status, answer.body[:200])
+            assert answer.body[:3] == b"\xff\xd8\xff", name
 
 
 @test("who asks for a file before it is there waits for it, and is told when it does not come")

@@ -1,5 +1,6 @@
 """Reading in the web client: what has arrived and been read, threads, what is unread, looking things up, pictures one after the other."""
 import asyncio
+import os
 import re
 from datetime import datetime, timedelta
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from client import User, room_path
 from harness import test
 from test_browser import fill, picture, post, upload
 from test_chatting import Finger, centre
+from server import ROOT
 from test_composer import two_in
 
 NEEDS_BROWSER = True
@@ -146,6 +148,27 @@ async def _(test):
         await page.get_by_role("dialog", name="three.png").wait_for()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
+
+
+@test("the page shows a picture of a phone that the browser cannot read")
+async def _(test):
+    room, users = two_in(test, "Phones")
+    with open(os.path.join(ROOT, "Tests", "ThumbnailTests", "Pictures", "blue-left-red-right.heic"), "rb") as file:
+        photo = file.read()
+    address = upload(users["boris"], photo, "hut.heic", "image/heic")
+    info = {"w": 64, "h": 32, "mimetype": "image/heic", "size": len(photo)}
+    post(users["boris"], room, {"msgtype": "m.image", "body": "hut.heic", "url": address, "info": info})
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.loaded(page.get_by_role("img", name="hut.heic")).wait_for()
+        await page.get_by_role("button", name="hut.heic").click()
+        await alice.loaded(page.get_by_role("dialog", name="hut.heic").get_by_role("img")).wait_for()
+        await page.keyboard.press("Escape")
+        async with page.expect_file_chooser() as chooser:
+            await page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files({"name": "own.heic", "mimeType": "image/heic", "buffer": photo})
+        await send_files(alice)
+        await alice.loaded(page.get_by_role("img", name="own.heic")).wait_for()
 
 
 @test("a picture that is shown large is given to another program where the browser can")

@@ -1,4 +1,8 @@
-"""The sample programs of the client library, as they are built, against the real server."""
+"""The sample programs of the client library, as they are built, against the real server. And the check of its public API."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import pty
 import select
@@ -127,3 +131,49 @@ def read_until(reader, text, seconds):
             except OSError:
                 break
     return output
+
+
+def public_api():
+    """Scripts/public-api as a module."""
+    loader = importlib.machinery.SourceFileLoader("public_api", os.path.join(ROOT, "Scripts", "public-api"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def symbol(*path, declaration):
+    return {"identifier": {"precise": "s:" + ".".join(path)}, "pathComponents": list(path),
+            "declarationFragments": [{"kind": "text", "spelling": declaration}]}
+
+
+@test("the check of public API names what was removed, changed and added, and says what to do")
+def api_check(context):
+    script = public_api()
+    graph = {
+        "symbols": [symbol("Room", declaration="struct Room"), symbol("Room", "_secret", declaration="var _secret: Int"),
+                    symbol("Room", "name", declaration="let name:\n  String")],
+        "relationships": [{"kind": "conformsTo", "source": "s:Room", "target": "s:s8SendableP", "targetFallback": "Swift.Sendable"},
+                          {"kind": "conformsTo", "source": "s:Room", "target": "s:x", "targetFallback": "Swift.Copyable"}],
+    }
+    lines = script.lines_of(graph)
+    assert lines == {"Room: struct Room", "Room.name: let name: String", "Room: is Swift.Sendable"}, lines
+
+    def check(found):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            return script.check(found), said.getvalue()
+
+    with tempfile.TemporaryDirectory() as folder:
+        script.LISTS = folder
+        with contextlib.redirect_stdout(io.StringIO()):
+            script.keep({"Rooms": lines})
+        assert check({"Rooms": lines})[0] == 0
+        code, said = check({"Rooms": lines - {"Room.name: let name: String"} | {"Room.name: let name: Int"}})
+        assert code == 1 and "- Room.name: let name: String" in said and "+ Room.name: let name: Int" in said, said
+        assert "1 public declarations were removed or changed" in said and "--keep" in said and "CHANGELOG.md" in said, said
+        code, said = check({"Rooms": lines | {"Room.topic: let topic: String"}})
+        assert code == 1 and "1 public declarations are new" in said and "--keep" in said, said
+        # A module that no list has.
+        assert check({"Rooms": lines, "Other": {"Other: enum Other"}})[0] == 1
+        with contextlib.redirect_stdout(io.StringIO()):
+            script.keep({"Other": set()})
+        assert os.listdir(folder) == ["Other.txt"]

@@ -7,7 +7,8 @@ struct HostileImageTests {
     "does not open documents, vector images or formats outside its list",
     arguments: [
       Samples.scalableVector, Samples.portableDocument, Samples.portablePixmap, [], [0xFF], Array("hello".utf8),
-      Array("push graphic-context\nviewbox 0 0 1 1\n".utf8), [0x49, 0x49, 42, 0, 8, 0, 0, 0, 0, 0]
+      Array("push graphic-context\nviewbox 0 0 1 1\n".utf8), Array("BM".utf8),
+      [0, 0, 0, 20] + Array("ftypisom".utf8) + [0, 0, 0, 0] + Array("mp42".utf8)
     ])
   func unsupported(_ source: [UInt8]) {
     for arguments in [["--probe"], ["8", "8", "crop"]] {
@@ -42,7 +43,8 @@ struct HostileImageTests {
   func truncation() {
     let jpeg = Samples.jpeg(width: 64, height: 64)
     let png = Samples.halves(width: 8, height: 8)
-    for source in [jpeg, png] {
+    let phones = ["avif", "heic", "tiff"].map { Samples.picture("blue-left-red-right.\($0)") }
+    for source in [jpeg, png] + phones {
       for count in stride(from: 1, to: source.count - 14, by: 19) {
         let run = Program.run(["8", "8", "scale"], input: Array(source[..<count]))
         #expect([3, 5].contains(run.exitCode), "cut at \(count) of \(source.count): \(run.errors)")

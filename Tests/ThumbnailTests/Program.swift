@@ -7,9 +7,11 @@ struct Program {
   let output: [UInt8]
   let errors: String
 
-  /// `observe` sees the process once it has all of its input but for the end; with more input than a pipe holds (64 KiB) it
+  /// `variables` are set beside the environment of the tests. `observe` sees the process once it has all of its input but for the end; with more input than a pipe holds (64 KiB) it
   /// is reading by then.
-  static func run(_ arguments: [String], input: [UInt8], observe: (pid_t) -> Void = { _ in }) -> Program {
+  static func run(
+    _ arguments: [String], input: [UInt8], variables: [String] = [], observe: (pid_t) -> Void = { _ in }
+  ) -> Program {
     signal(SIGPIPE, SIG_IGN)
     let stdin = Pipe()
     let stdout = Pipe()
@@ -23,7 +25,15 @@ struct Program {
     let strings = ([path] + arguments).map { strdup($0) }
     defer { for string in strings { free(string) } }
     var process = pid_t()
-    let spawned = posix_spawn(&process, path, &actions, nil, strings + [nil], environ)
+    let added = variables.map { strdup($0) }
+    defer { for variable in added { free(variable) } }
+    var environment = added
+    var next = environ
+    while let variable = next.pointee {
+      environment.append(variable)
+      next += 1
+    }
+    let spawned = posix_spawn(&process, path, &actions, nil, strings + [nil], environment + [nil])
     precondition(spawned == 0, "\(path) is not built")
     for descriptor in [stdin.reader, stdout.writer, stderr.writer] { close(descriptor) }
     let (output, errors) = exchange(

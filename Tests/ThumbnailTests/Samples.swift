@@ -1,5 +1,17 @@
+import Glibc
+
 /// Images made for the tests.
 enum Samples {
+  /// A file of `Pictures`, which the cameras of phones or other programs made.
+  static func picture(_ name: String) -> [UInt8] {
+    let folder = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+    guard let file = fopen("/\(folder)/Pictures/\(name)", "r") else { return [] }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return Array(bytes[..<count])
+  }
+
   /// Left half red, right half blue.
   static func halves(width: Int, height: Int) -> [UInt8] {
     PNG.encode(width: width, height: height, colour: .colour) { x, _ in x < width / 2 ? [255, 0, 0] : [0, 0, 255] }

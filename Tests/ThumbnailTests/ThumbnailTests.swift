@@ -1,3 +1,7 @@
+import CLinux
+import CVips
+import FilesTesting
+import Glibc
 import Testing
 
 @Suite("martlet-thumbnail")
@@ -30,7 +34,7 @@ struct ThumbnailTests {
     #expect(
       words == [
         "image/jpeg", "\(sample.result.0)", "\(sample.result.1)", "\(body.count)", "\(sample.source.0)",
-        "\(sample.source.1)", "1"
+        "\(sample.source.1)", "1", "image/png"
       ])
     #expect(Array(body.prefix(3)) == [0xFF, 0xD8, 0xFF])
     #expect(
@@ -108,13 +112,15 @@ struct ThumbnailTests {
     #expect(moving.exitCode == 0)
     #expect(
       moving.answer.words
-        == ["image/webp", "\(sample.result.0)", "\(sample.result.1)", "\(moving.answer.body.count)", "40", "20", "3"])
+        == [
+          "image/webp", "\(sample.result.0)", "\(sample.result.1)", "\(moving.answer.body.count)", "40", "20", "3", "image/gif"
+        ])
     // What was made is an animation of as many frames itself.
-    #expect(Program.run(["4", "4", "scale"], input: moving.answer.body).answer.words.last == "3")
+    #expect(Program.run(["4", "4", "scale"], input: moving.answer.body).answer.words[6] == "3")
     let still = Program.run(size, input: source)
     #expect(still.answer.words.first != "image/webp")
-    #expect(still.answer.words.last == "3")
-    #expect(Program.run(["4", "4", "scale"], input: still.answer.body).answer.words.last == "1")
+    #expect(still.answer.words[6] == "3")
+    #expect(Program.run(["4", "4", "scale"], input: still.answer.body).answer.words[6] == "1")
   }
 
   @Test("knows an animated PNG, of which it can only make a still image")
@@ -122,7 +128,49 @@ struct ThumbnailTests {
     let source = Samples.withAnimationChunk(Samples.halves(width: 40, height: 20))
     let run = Program.run(["10", "10", "scale", "animated"], input: source)
     #expect(run.exitCode == 0)
-    #expect(run.answer.words.last == "2")
+    #expect(run.answer.words[6] == "2")
     #expect(run.answer.words.first == "image/jpeg")
+  }
+
+  /// libvips looks for its plug-ins beside the path that it was loaded by: a link to it elsewhere has none.
+  @Test(
+    "says that a type is unsupported if libvips has no plug-in for it",
+    arguments: ["blue-left-red-right.avif", "blue-left-red-right.heic", "blue-left-red-right.bmp"])
+  func withoutPlugin(_ name: String) throws {
+    #expect(martlet_vips_start("ThumbnailTests") == 0)
+    let library = String(cString: try #require(clinux_library_path(martlet_vips_address())))
+    let folder = try TemporaryFolder()
+    let link = "\(folder.path)/\(library.split(separator: "/").last ?? "")"
+    #expect(symlink(library, link) == 0)
+    let variables = ["LD_LIBRARY_PATH=\(folder.path)"]
+    for arguments in [["--probe"], ["8", "8", "crop"]] {
+      let run = Program.run(arguments, input: Samples.picture(name), variables: variables)
+      #expect(run.exitCode == 3 && run.output.isEmpty, "\(run.errors)")
+    }
+    let jpeg = Program.run(["8", "8", "crop"], input: Samples.jpeg(width: 64, height: 64), variables: variables)
+    #expect(jpeg.exitCode == 0, "\(jpeg.errors)")
+  }
+
+  /// All are 64 by 32 pixels, blue on the left and red on the right. One has an EXIF orientation of 6, which a HEIC's readers ignore.
+  @Test(
+    "makes a JPEG with the right orientation of pictures of phones",
+    arguments: [
+      ("blue-left-red-right.avif", "image/avif"), ("blue-left-red-right.heic", "image/heic"),
+      ("exif-6-in-container-ignored.heic", "image/heic"), ("blue-left-red-right.bmp", "image/bmp"),
+      ("blue-left-red-right.tiff", "image/tiff")
+    ])
+  func phones(_ name: String, _ type: String) throws {
+    let source = Samples.picture(name)
+    #expect(!source.isEmpty)
+    #expect(String(decoding: Program.run(["--probe"], input: source).output, as: UTF8.self) == "\(type) 64 32\n")
+    for (method, size) in [("scale", ["32", "16"]), ("crop", ["32", "32"])] {
+      let run = Program.run(["32", "32", method], input: source)
+      #expect(run.exitCode == 0, "\(run.errors)")
+      let (words, body) = run.answer
+      #expect(words == ["image/jpeg"] + size + ["\(body.count)", "64", "32", "1", type])
+      let pixels = try #require(Pixels(body))
+      let middle = pixels.height / 2
+      #expect(pixels[2, middle].isBlue && pixels[29, middle].isRed, "\(pixels[2, middle]), \(pixels[29, middle])")
+    }
   }
 }

@@ -47,6 +47,21 @@ struct ProgramTests {
     #expect(pages.health().status == 503)
   }
 
+  @Test("Health is 503 with the reason while a running server cannot do all of its work")
+  func trouble() {
+    let pages = OperationsPages(metrics: Metrics())
+    pages.watch { "The disk is full." }
+    #expect(String(decoding: pages.health().body, as: UTF8.self) == #"{"status":"starting"}"#)
+    pages.set(.ok)
+    #expect(
+      pages.health()
+        == PlainAnswer(
+          status: 503, contentType: "application/json",
+          body: Array(#"{"status":"failing","reason":"The disk is full."}"#.utf8)))
+    pages.watch { nil }
+    #expect(pages.health().status == 200)
+  }
+
   @Test("The metrics page shows the registry")
   func metrics() {
     let metrics = Metrics()

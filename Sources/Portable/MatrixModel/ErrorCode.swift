@@ -23,6 +23,7 @@ extension ErrorCode {
   public static let notJSON: ErrorCode = "M_NOT_JSON"
   public static let notFound: ErrorCode = "M_NOT_FOUND"
   public static let limitExceeded: ErrorCode = "M_LIMIT_EXCEEDED"
+  public static let resourceLimitExceeded: ErrorCode = "M_RESOURCE_LIMIT_EXCEEDED"
   public static let unrecognized: ErrorCode = "M_UNRECOGNIZED"
   public static let unknown: ErrorCode = "M_UNKNOWN"
   public static let unknownDevice: ErrorCode = "M_UNKNOWN_DEVICE"

@@ -17,6 +17,8 @@ public struct MatrixError: Error, Sendable {
   public var currentVersion: ByteString?
   /// The longest delay that the server allows, where a delayed event asks for more. Spec: MSC4140.
   public var maxDelayMilliseconds: Int64?
+  /// The URI by which to reach the server's administrator, with `M_RESOURCE_LIMIT_EXCEEDED`.
+  public var adminContact: String?
 
   public init(status: Int, _ code: ErrorCode, _ message: String) {
     self.status = status
@@ -32,6 +34,7 @@ public struct MatrixError: Error, Sendable {
     softLogout = body?.bool("soft_logout")
     currentVersion = body?.text("current_version")
     maxDelayMilliseconds = body?.integer("org.matrix.msc4140.max_delay")
+    adminContact = body?["admin_contact"]?.string
   }
 
   public func write(to writer: inout JSONWriter) {
@@ -41,6 +44,7 @@ public struct MatrixError: Error, Sendable {
       if let retryAfterMilliseconds { writer.member("retry_after_ms", retryAfterMilliseconds) }
       if let softLogout { writer.member("soft_logout", softLogout) }
       if let currentVersion { writer.member("current_version", currentVersion) }
+      if let adminContact { writer.member("admin_contact", adminContact) }
       if let maxDelayMilliseconds {
         writer.member("org.matrix.msc4140.errcode", "M_MAX_DELAY_EXCEEDED")
         writer.member("org.matrix.msc4140.max_delay", maxDelayMilliseconds)

@@ -21,7 +21,8 @@ package struct Backup {
 
   /// - Parameters:
   ///   - now: milliseconds since 1970.
-  /// Throws `BackupError`. The backup that was in the folder before then stays as it was.
+  /// Throws `BackupError`. The folder is then as it was before: a full disk has no part of the new backup on it. A backup that was killed
+  /// leaves the files that it had copied, and the next one uses them.
   package static func make(of data: String, in path: String, now: Int64) throws(BackupError) -> Summary {
     let database = data + "/" + DataFolder.database
     guard FileContent.status(database) != nil else { throw .database(path: database, reason: "the file does not exist") }

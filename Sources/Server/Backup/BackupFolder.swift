@@ -72,17 +72,23 @@ package final class BackupFolder: BackupPlace {
     try FileContent.write(list.text, toNew: name + ".new")
     guard rename(name + ".new", name) == 0 else { throw .system(name) }
     try FileContent.sync(path)
-    let needed = Set(list.files.map(\.hash))
+    try removeWhatIsNotListed()
+  }
+
+  func giveUp() throws(BackupError) { try removeWhatIsNotListed() }
+
+  /// Removes unfinished files, and files that the complete backup does not name. Throws `damaged`, and removes only unfinished files, if
+  /// the list cannot be read.
+  private func removeWhatIsNotListed() throws(BackupError) {
+    try FileContent.remove(incoming)
+    try FileContent.remove(path + "/" + Self.listName + ".new")
+    let needed = Set(try list()?.files.map(\.hash) ?? [])
     for folder in try FileContent.names(in: path + "/files") {
       for hash in try FileContent.names(in: "\(path)/files/\(folder)") where !needed.contains(hash) {
         try FileContent.remove("\(path)/files/\(folder)/\(hash)")
       }
     }
-    try giveUp()
   }
-
-  /// Removes what an unfinished file took.
-  func giveUp() throws(BackupError) { try FileContent.remove(incoming) }
 
   private static func bytes(of path: String) throws(BackupError) -> [UInt8]? {
     guard let size = FileContent.status(path)?.st_size else { return nil }

@@ -11,16 +11,36 @@ final class DatabaseFile {
 
   init(reading path: String) throws(BackupError) {
     self.path = path
-    handle = try Self.open(path, SQLITE_OPEN_READONLY)
+    let handle = try Self.open(path, SQLITE_OPEN_READONLY)
+    guard Self.lacksSpaceToShare(handle, path) else {
+      self.handle = handle
+      return
+    }
+    sqlite3_close_v2(handle)
+    self.handle = try Self.open(immutable: path)
   }
 
   /// Opens a copy that nobody writes, and leaves no file beside it.
   init(immutable path: String) throws(BackupError) {
     self.path = path
+    handle = try Self.open(immutable: path)
+  }
+
+  /// Whether a full disk has no room for the file by which connections share the log (`-shm`), and there is no log to share. No server
+  /// uses the database then: its file would have been found whole.
+  private static func lacksSpaceToShare(_ handle: OpaquePointer, _ path: String) -> Bool {
+    guard FileContent.status(path + "-wal").map({ $0.st_size == 0 }) ?? true else { return false }
+    return sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil) == sharedFileTooSmall
+  }
+
+  /// `SQLITE_IOERR_SHMSIZE`, which is a macro with arithmetic.
+  private static let sharedFileTooSmall = SQLITE_IOERR | 19 << 8
+
+  private static func open(immutable path: String) throws(BackupError) -> OpaquePointer {
     let name = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
       .split(separator: "?", omittingEmptySubsequences: false).joined(separator: "%3f")
       .split(separator: "#", omittingEmptySubsequences: false).joined(separator: "%23")
-    handle = try Self.open("file:\(name)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    return try open("file:\(name)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
   }
 
   deinit { sqlite3_close_v2(handle) }

@@ -83,6 +83,7 @@ package struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomSt
     case 503: "Service Unavailable"
     case 504: "Gateway Timeout"
     case 505: "HTTP Version Not Supported"
+    case 507: "Insufficient Storage"
     default: ""
     }
   }

@@ -1,4 +1,5 @@
 import ServerAccounts
+import ServerCore
 
 /// What an operator decides about the HTTP side.
 package struct APIConfiguration: Sendable {
@@ -18,6 +19,9 @@ package struct APIConfiguration: Sendable {
   /// The token of whoever runs the program, good for what administrators may: made at each start, kept in memory only, known to
   /// nobody outside the process. nil where there is no such way in.
   package var operatorKey: AccessToken?
+
+  /// Watches the room for what clients want to store. The default always has room.
+  package var disk = DiskSpace(measure: { nil })
 
   package init() {}
 }

@@ -2,6 +2,7 @@ import HTTPServer
 import Homeserver
 import MatrixModel
 import ServerAccounts
+import ServerCore
 import Telemetry
 
 /// Turns `Endpoint` descriptions into routes: authentication, rate limits and errors are the same for all of them.
@@ -15,6 +16,7 @@ package struct Routes {
   private let authentication: Authentication
   private let limiter: RateLimiter?
   private let operatorKey: AccessTokenHash?
+  private let disk: DiskSpace
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
@@ -23,7 +25,8 @@ package struct Routes {
       appServiceSessions: homeserver.appServiceSessions, clock: homeserver.configuration.clock)
     limiter = configuration.rateLimits ? RateLimiter() : nil
     operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
-    let errors = ErrorAnswers(log: homeserver.log)
+    disk = configuration.disk
+    let errors = ErrorAnswers(log: homeserver.log, disk: disk, adminContact: configuration.support.adminURI)
     router = Router(errorResponse: errors.response)
     // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.
     router.notFound = { request in
@@ -120,6 +123,14 @@ package struct Routes {
     }
   }
 
+  /// Returns a handler that throws `DiskFullError` before it does anything, while the disk is full or too small for the body.
+  private func withSpace(_ handler: @escaping Handler) -> Handler {
+    { [disk] request in
+      try disk.requireSpace(for: request.body.announcedLength ?? 0)
+      return try await handler(request)
+    }
+  }
+
   private mutating func add(
     _ endpoint: Endpoint, _ paths: [String], _ bodyLimit: Int, endsOnShutdown: Bool = false, _ handler: @escaping Handler
   ) {
@@ -130,6 +141,7 @@ package struct Routes {
       case .post: .post
       case .delete: .delete
       }
+    let handler = endpoint.storesMore ? withSpace(handler) : handler
     for path in [endpoint.pattern.description] + paths {
       router.on(method, path, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
       guard let legacy = LegacyPaths.path(path, of: endpoint) else { continue }

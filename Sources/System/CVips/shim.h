@@ -1,5 +1,6 @@
 #pragma once
 // libvips takes its options as NULL-ended variable arguments, which Swift cannot call: one wrapper for each call made.
+#include <gmodule.h>
 #include <vips/vips.h>
 
 /// Reads only the header of an image held in memory. NULL when no permitted loader accepts it.
@@ -9,12 +10,13 @@ static inline VipsImage *martlet_vips_open(const void *bytes, size_t count) {
 
 /// Decodes, applies the EXIF orientation, converts to sRGB and reduces (never enlarges) to fit in or to cover the box.
 /// Fails on an image that is cut short; as an option of the loader, for libvips 8.14 does not hand its own "fail_on" down.
+/// `turns`: whether the EXIF orientation counts.
 static inline int martlet_vips_thumbnail(
-    const void *bytes, size_t count, VipsImage **out, int width, int height, int crop) {
+    const void *bytes, size_t count, VipsImage **out, int width, int height, int crop, int turns) {
   return vips_thumbnail_buffer(
       (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop",
-      crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "export_profile", "srgb", "option_string",
-      "[fail_on=truncated]", NULL);
+      crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "export_profile", "srgb", "no_rotate", !turns,
+      "option_string", "[fail_on=truncated]", NULL);
 }
 
 /// As `martlet_vips_thumbnail`, for all frames of an animation (GIF or WebP), one below the other; fitted into the box.
@@ -78,3 +80,27 @@ static inline const char *martlet_vips_loader(const void *bytes, size_t count) {
 
 /// VIPS_INIT is a macro.
 static inline int martlet_vips_start(const char *program) { return VIPS_INIT(program); }
+
+/// An address in the library itself.
+static inline const void *martlet_vips_address(void) { return (const void *)(size_t)vips_init; }
+
+/// Whether libheif says that it has no decoder for a codec: its `heif_compression_HEVC` is 1, `heif_compression_AV1` is 4. 0 if libheif
+/// is not loaded. Asked of the loaded library, because libvips does not link to it everywhere.
+static inline int martlet_heif_lacks_decoder(int codec) {
+  GModule *loaded = g_module_open(NULL, G_MODULE_BIND_LAZY);
+  void *symbol = NULL;
+  if (!loaded || !g_module_symbol(loaded, "heif_have_decoder_for_format", &symbol) || !symbol) return 0;
+  return !((int (*)(int))symbol)(codec);
+}
+
+/// Loads one of libvips' plug-ins, which lie in a folder beside the library. 0 if it is there; a libvips that has the format
+/// built in needs none.
+static inline int martlet_vips_load_module(const char *library, const char *name) {
+  char *folder = g_path_get_dirname(library);
+  char *path = g_strdup_printf("%s/vips-modules-%d.%d/%s.so", folder, vips_version(0), vips_version(1), name);
+  GModule *module = g_module_open(path, G_MODULE_BIND_LAZY);
+  if (module) g_module_make_resident(module);
+  g_free(path);
+  g_free(folder);
+  return module ? 0 : -1;
+}

@@ -4,6 +4,8 @@ import HTTPServer
 import JSON
 import MatrixModel
 import ServerAccounts
+import ServerCore
+import ServerMedia
 import Telemetry
 
 /// Every error of the layers below as the standard error response: the one place where this is decided.
@@ -11,6 +13,9 @@ import Telemetry
 /// Spec: Client-Server API, "Standard error response".
 struct ErrorAnswers: Sendable {
   let log: Log
+  let disk: DiskSpace
+  /// The URI of an administrator, for the answer while the disk is full; nil if the operator names none.
+  let adminContact: String?
 
   @Sendable func response(_ error: any Error, _ request: Request) -> Response {
     switch error {
@@ -20,6 +25,11 @@ struct ErrorAnswers: Sendable {
     case let error as HTTPError: return Self.response(Self.matrixError(error))
     case BlockingPoolError.queueFull, DatabaseError.overloaded:
       return Self.response(.limitExceeded(retryAfterMilliseconds: 1_000))
+    case is DiskFullError: return diskFull(hasFailed: false)
+    case DatabaseError.full: return diskFull(hasFailed: true)
+    // For some files SQLite reports only that it could not write them.
+    case DatabaseError.io where disk.trouble != nil: return diskFull(hasFailed: true)
+    case let error as MediaFileError where error.isForWantOfSpace: return diskFull(hasFailed: true)
     case is CancellationError:
       return Self.response(MatrixError(status: 503, .unknown, "The request was cancelled."))
     default:
@@ -28,6 +38,23 @@ struct ErrorAnswers: Sendable {
         ["request": .text(request.id), "route": .text(request.routePattern), "error": .text("\(error)")])
       return Self.response(.unknown("The server failed; its log says more about request \(request.id)."))
     }
+  }
+
+  /// Returns 507 and logs one line a minute. The code is `M_RESOURCE_LIMIT_EXCEEDED` if there is a contact: the specification requires
+  /// `admin_contact` with it. Spec: "Standard error response".
+  private func diskFull(hasFailed: Bool) -> Response {
+    if let refused = disk.countRefusal(hasFailed: hasFailed) {
+      let free = disk.current?.freeBytes ?? -1
+      log.error(
+        "the disk of the data folder is full: requests that need space are refused",
+        ["refused": .integer(refused), "free_bytes": .integer(free)])
+    }
+    var error = MatrixError(
+      status: 507, adminContact == nil ? .unknown : .resourceLimitExceeded,
+      "The server's disk is full. Nothing new can be stored until its administrator frees space; reading and deleting still work."
+    )
+    error.adminContact = adminContact
+    return Self.response(error)
   }
 
   static func response(_ error: MatrixError) -> Response {

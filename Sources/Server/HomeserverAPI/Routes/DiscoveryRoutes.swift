@@ -77,6 +77,13 @@ package struct SupportContacts: Sendable {
 
   package init() {}
 
+  /// The URI of the first administrator, else of the first contact; nil if there is none.
+  var adminURI: String? {
+    guard let contact = contacts.first(where: { $0.role == "m.role.admin" }) ?? contacts.first else { return nil }
+    let address = contact.address
+    return address.utf8.first == UInt8(ascii: "@") ? "matrix:u/\(address.dropFirst())" : "mailto:\(address)"
+  }
+
   fileprivate func write(to writer: inout JSONWriter) {
     writer.object { writer in
       if !contacts.isEmpty {

@@ -2,7 +2,7 @@ import Files
 import Glibc
 
 /// A call of the system on a file that failed.
-struct MediaFileError: Error, CustomStringConvertible {
+package struct MediaFileError: Error, CustomStringConvertible {
   let path: String
   let code: Int32
 
@@ -11,7 +11,10 @@ struct MediaFileError: Error, CustomStringConvertible {
     code = errno
   }
 
-  var description: String { "\(path): \(String(cString: strerror(code)))" }
+  /// Whether there was no space, by the disk or by a quota.
+  package var isForWantOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+
+  package var description: String { "\(path): \(String(cString: strerror(code)))" }
 }
 
 /// Where content lies: `media/ab/abcdef…`, thumbnails beside it, unfinished uploads in `media/incoming`, those that may go on

@@ -28,7 +28,10 @@ struct Thumbnailer: Sendable {
 
   func shutdown() async { await pool.shutdown() }
 
-  /// nil where the image itself will do: it is not larger than asked for, and moves only where it may.
+  /// The types of images that every client can show as they are.
+  private static let shownAsIs = ["image/jpeg", "image/png", "image/gif", "image/webp"]
+
+  /// nil if the image itself will do: every client can show its type, it is not larger than asked for, and moves only if it may.
   ///
   /// - Parameter owner: who asks; each gets a turn.
   /// Throws `M_UNKNOWN` (400), `M_TOO_LARGE`, `M_LIMIT_EXCEEDED`.
@@ -39,10 +42,13 @@ struct Thumbnailer: Sendable {
     let output = try await run(arguments, input: path, for: owner)
     guard let end = output.firstIndex(of: UInt8(ascii: "\n")) else { throw ThumbnailerError(program: program) }
     let words = Self.words(output[..<end])
-    guard words.count == 7, let kind = Self.kind(words[0]), let sourceWidth = Int(words[4]), let sourceHeight = Int(words[5]),
+    guard words.count == 8, let kind = Self.kind(words[0]), let sourceWidth = Int(words[4]), let sourceHeight = Int(words[5]),
       let sourceFrames = Int(words[6])
     else { throw ThumbnailerError(program: program) }
-    if sourceWidth <= size.width, sourceHeight <= size.height, variant.isAnimated || sourceFrames == 1 { return nil }
+    let isShownAsIs = Self.shownAsIs.contains(words[7])
+    if isShownAsIs, sourceWidth <= size.width, sourceHeight <= size.height, variant.isAnimated || sourceFrames == 1 {
+      return nil
+    }
     return Thumbnail(kind: kind, bytes: Array(output[(end + 1)...]))
   }
 
@@ -62,7 +68,8 @@ struct Thumbnailer: Sendable {
     switch status {
     case 0: return output
     case 4: throw MatrixError.tooLarge("The image is too large for a thumbnail.")
-    case 3, 5: throw MatrixError.unknown(status: 400, "This is no image that a thumbnail can be made of.")
+    case 3: throw MatrixError.unknown(status: 400, "This server cannot make thumbnails of this type of file.")
+    case 5: throw MatrixError.unknown(status: 400, "The image is damaged; no thumbnail can be made of it.")
     default: throw MatrixError.tooLarge("The image takes more time or memory than a thumbnail may.")
     }
   }

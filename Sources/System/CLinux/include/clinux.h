@@ -20,3 +20,9 @@ int clinux_temporary_file(char *path_template);
 /// milliseconds, in which other threads may wait for memory.
 void clinux_give_back_memory(size_t least);
 
+/// Lets the process run on one processor from now on, and gives all its threads one heap. A library that starts a thread for each
+/// processor then starts one. 0, or -1 with errno.
+int clinux_confine_to_one_processor(void);
+
+/// The path of the library or program that has this address in it, or NULL. The text stays.
+const char *clinux_library_path(const void *address);

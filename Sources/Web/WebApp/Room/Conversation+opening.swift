@@ -46,15 +46,15 @@ extension Conversation {
   }
 
   private func picture(_ message: MessageContent) -> ImageViewer<D>.Picture? {
-    guard let file = message.attachment, let source = address(file) else { return nil }
+    guard let file = message.attachment, let source = address(file, of: message) else { return nil }
     return ImageViewer<D>.Picture(
       source: source, name: file.fileName.string, isVideo: message.kind == .video,
       download: file.source.map { app.mediaSource($0) })
   }
 
-  /// The file at hand, else the one on the server.
-  private func address(_ file: Attachment) -> String? {
-    if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
+  /// The file at hand, if this browser can show it, else the one on the server.
+  private func address(_ file: Attachment, of message: MessageContent) -> String? {
+    if message.kind != .image || file.width ?? 0 > 0, let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
     return file.source.map { app.mediaSource($0) }
   }
 
@@ -183,7 +183,7 @@ extension Conversation {
   func seek(_ row: RowID, _ part: Int, _ fraction: Double) { sound.seek(row, part, fraction) { source(row, part) } }
 
   private func source(_ row: RowID, _ part: Int) -> String? {
-    file(row, part: part, item: 0)?.attachment.flatMap { address($0) }
+    file(row, part: part, item: 0).flatMap { message in message.attachment.flatMap { address($0, of: message) } }
   }
 }
 

@@ -150,9 +150,10 @@ extension RowMaker {
       uploadProgress: progress)
   }
 
-  /// Own pictures show from the file at hand, also after the server has them.
+  /// Returns the file at hand for the user's own pictures, also after the server has them. Pictures without a width are those that the
+  /// browser could not read; they come from the server.
   private func source(_ file: Attachment) -> String? {
-    if let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
+    if let width = file.width, width > 0, let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
     guard let uri = file.source else { return nil }
     if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes, let type = file.mimeType, RowMaker.isRaster(type) {
       return app.mediaSource(uri)

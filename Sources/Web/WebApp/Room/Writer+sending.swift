@@ -141,11 +141,19 @@ extension Writer {
   }
 
   private static func kind(of file: PickedFile) -> MessageContent.Kind {
-    if file.isImage { return .image }
     let type = ByteString(file.mediaType)
+    if file.isImage || isPhoto(type) { return .image }
     if type.hasPrefix("video/") { return .video }
     if type.hasPrefix("audio/") { return .audio }
     return .file
+  }
+
+  /// Pictures that few browsers can show, but of which servers make thumbnails.
+  private static func isPhoto(_ type: ByteString) -> Bool {
+    switch type {
+    case "image/heic", "image/heif", "image/avif", "image/tiff", "image/bmp": true
+    default: false
+    }
   }
 }
 
