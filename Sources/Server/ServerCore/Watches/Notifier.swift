@@ -79,15 +79,21 @@ package final class Notifier: Sendable {
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
   package func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
 
-  /// Tells that the presence of `users` has changed to whoever syncs in `rooms`, and to themselves; each is woken once.
-  package func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
+  /// Tells those who sync in `rooms` that somebody's presence has changed; each is woken once.
+  package func note(presence version: Int64, in rooms: Set<RoomNumber>) {
     var watches: [ObjectIdentifier: UserWatch] = [:]
-    for user in users { if let watch = watch(of: user) { watches[ObjectIdentifier(watch)] = watch } }
     for room in rooms {
       for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
     }
     for watch in watches.values { watch.presence.raise(to: version) }
     for watch in watches.values { watch.wake() }
+  }
+
+  /// Tells a user's own devices that the user's presence has changed.
+  package func note(presence version: Int64, of user: UserID) {
+    guard let watch = watch(of: user) else { return }
+    watch.presence.raise(to: version)
+    watch.wake()
   }
 
   package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
