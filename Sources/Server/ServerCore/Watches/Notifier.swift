@@ -96,6 +96,13 @@ package final class Notifier: Sendable {
     watch.wake()
   }
 
+  /// Ends the waits of a user whose sessions have changed: some of them may be logged out or locked.
+  package func endWaits(of user: UserID) {
+    guard let watch = watch(of: user) else { return }
+    watch.sessionChanges.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    watch.wake()
+  }
+
   package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
 
   // MARK: Watching
@@ -157,13 +164,20 @@ package final class Notifier: Sendable {
   /// Parks the caller until there may be something after `seen`, or until `deadline` (monotonic nanoseconds).
   ///
   /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
-  /// Throws `CancellationError`.
+  ///
+  /// - Parameter sessionChanges: the watch's count when the request began.
+  /// - Returns: whether the request may wait on. False if the user's sessions have changed since it began, or if the task is
+  ///   cancelled: the server stops, or the client has gone.
   @inline(never)
-  package nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
+  package nonisolated(nonsending) func wait(
+    _ watch: UserWatch, after seen: SyncPosition, sessionChanges: Int, until deadline: UInt64
+  ) async -> Bool {
     let request = ParkedSync()
     watch.park(request)
     let timer = (EventLoop.current ?? Self.sharedLoop)?.schedule(atNanoseconds: deadline) { request.finish() }
-    if watch.hasNews(after: seen) { request.finish() }
+    if watch.hasNews(after: seen) || watch.sessionChanges.load(ordering: .sequentiallyConsistent) != sessionChanges {
+      request.finish()
+    }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { request.park($0) }
     } onCancel: {
@@ -172,7 +186,7 @@ package final class Notifier: Sendable {
     timer?.cancel()
     watch.unpark(request)
     watch.usedAt.store(EventLoop.nowNanoseconds, ordering: .relaxed)
-    try Task.checkCancellation()
+    return !Task.isCancelled && watch.sessionChanges.load(ordering: .sequentiallyConsistent) == sessionChanges
   }
 
   /// The loop for timers of the calling thread.
