@@ -2,9 +2,10 @@ import CCrypto
 import Homeserver
 import JSON
 import MatrixModel
-import ServerAccounts
 import ServerRooms
 import Testing
+
+@testable import ServerAccounts
 
 @Suite struct RegistrationTests {
   @Test func `registering takes a challenge and its session, then gives a working token`() async throws {
@@ -41,6 +42,50 @@ import Testing
       let again = try await fixture.call(.post, "register", body("bob"))
       #expect(again.status == 401)
       #expect(again.json["session"]?.string != session)
+    }
+  }
+
+  @Test func `a request with auth alone uses what the first of its session said`() async throws {
+    try await APIFixture.run { fixture in
+      let first =
+        #"{"username":"ann","password":"correct horse","device_id":"PHONE","initial_device_display_name":"Phone"}"#
+      let session = try #require(try await fixture.call(.post, "register", first).json["session"]?.string)
+      let auth = #""auth":{"type":"m.login.dummy","session":"\#(session)"}"#
+      let made = try await fixture.call(.post, "register", "{\(auth)}")
+      #expect(made.status == 200 && made.json["user_id"]?.string == "@ann:example.org")
+      #expect(made.json["device_id"]?.string == "PHONE")
+      #expect(try await fixture.logIn("ann").status == 200)
+      let device = try await fixture.call(.get, "devices/PHONE", as: try fixture.user(made))
+      #expect(device.json["display_name"]?.string == "Phone")
+      #expect(fixture.homeserver.accounts.interactiveAuthentication.keptRegistrations == 0)
+      // What a later request says counts.
+      let second = try #require(
+        try await fixture.call(.post, "register", #"{"username":"bob","password":"correct horse"}"#).json["session"]?.string)
+      let other = #"{"username":"cyn","inhibit_login":true,"auth":{"type":"m.login.dummy","session":"\#(second)"}}"#
+      let cyn = try await fixture.call(.post, "register", other)
+      #expect(cyn.json["user_id"]?.string == "@cyn:example.org" && cyn.json["access_token"] == nil)
+      #expect(try await fixture.logIn("cyn").status == 200)
+    }
+  }
+
+  @Test func `what a registration said is kept no longer than its session`() async throws {
+    try await APIFixture.run { fixture in
+      let authentication = fixture.homeserver.accounts.interactiveAuthentication
+      let body = #"{"username":"ann","password":"correct horse"}"#
+      let session = try #require(try await fixture.call(.post, "register", body).json["session"]?.string)
+      fixture.advance(milliseconds: 30 * 60_000 - 1)
+      authentication.sweep()
+      #expect(authentication.keptRegistrations == 1)
+      fixture.advance(milliseconds: 1)
+      authentication.sweep()
+      #expect(authentication.keptRegistrations == 0)
+      let auth = #"{"auth":{"type":"m.login.dummy","session":"\#(session)"}}"#
+      #expect(try await fixture.call(.post, "register", auth).status == 401)
+      let missing = try await fixture.call(.post, "register", #"{"auth":{"type":"m.login.dummy"}}"#)
+      #expect(missing.errorCode == "M_MISSING_PARAM")
+      let long = String(repeating: "x", count: 257)
+      let tooLong = try await fixture.call(.post, "register", #"{"username":"ann","initial_device_display_name":"\#(long)"}"#)
+      #expect(tooLong.errorCode == "M_INVALID_PARAM")
     }
   }
 

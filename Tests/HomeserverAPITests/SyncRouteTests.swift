@@ -4,9 +4,10 @@ import MatrixModel
 import Testing
 
 @testable import HomeserverAPI
+@testable import ServerCore
 
 /// Sync, typing and receipts as clients ask for them.
-@Suite struct SyncRouteTests {
+@Suite(.timeLimit(.minutes(2))) struct SyncRouteTests {
   private func room(_ fixture: APIFixture, _ ann: APIFixture.User, _ bob: APIFixture.User) async throws -> String {
     let answer = try await fixture.call(.post, "createRoom", as: ann, #"{"preset":"public_chat"}"#)
     let room = try #require(answer.json["room_id"]?.string)
@@ -61,6 +62,40 @@ import Testing
       let ann = try await fixture.register("ann")
       let answer = try await fixture.call(.post, "user/\(ann.userID)/filter", as: ann, filter)
       #expect(answer.status == 400 && answer.errorCode == "M_BAD_JSON")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a device that is logged out ends its own waiting syncs`(isSliding: Bool) async throws {
+    try await APIFixture.run { fixture in
+      let phone = try await fixture.register("ann")
+      let desk = try fixture.user(try await fixture.logIn("ann"))
+      let sliding = "/_matrix/client/unstable/org.matrix.simplified_msc3575/sync"
+      func waiting(_ user: APIFixture.User) async throws -> Task<APIFixture.Answer, any Error> {
+        let first = try await fixture.call(
+          isSliding ? .post : .get, isSliding ? sliding : "sync", as: user, isSliding ? "{}" : nil)
+        let token = try #require(first.json[isSliding ? "pos" : "next_batch"]?.string)
+        let path = isSliding ? "\(sliding)?pos=\(token)" : "sync?since=\(token)"
+        return Task {
+          try await fixture.call(isSliding ? .post : .get, path + "&timeout=300000", as: user, isSliding ? "{}" : nil)
+        }
+      }
+      func parked() async {
+        while !(fixture.homeserver.notifier.watch(of: phone.userID)?.isParked ?? false) { await Task.yield() }
+      }
+      let sync = try await waiting(phone)
+      await parked()
+      #expect(try await fixture.call(.post, "logout", as: phone, "{}").status == 200)
+      let answer = try await sync.value
+      #expect(answer.status == 401 && answer.errorCode == "M_UNKNOWN_TOKEN")
+      // A device that was deleted, too; the one that deletes it goes on.
+      let other = try fixture.user(try await fixture.logIn("ann"))
+      let syncs = [try await waiting(other), try await waiting(desk)]
+      await parked()
+      let auth = #"{"type":"m.login.password","identifier":{"type":"m.id.user","user":"ann"},"password":"correct horse"}"#
+      #expect(try await fixture.call(.delete, "devices/\(other.deviceID)", as: desk, #"{"auth":\#(auth)}"#).status == 200)
+      #expect(try await syncs[0].value.errorCode == "M_UNKNOWN_TOKEN")
+      #expect(try await syncs[1].value.status == 200)
     }
   }
 

@@ -147,7 +147,7 @@ package final class Homeserver: Sendable {
 
     // Accounts, which rooms, pushers and others follow.
     let accountObservers: [any AccountObserver] =
-      (follower.map { [$0] } ?? []) + [appServices, rooms, hiddenRows, pushers]
+      (follower.map { [$0] } ?? []) + [appServices, rooms, hiddenRows, pushers, notifier]
     sessions = Sessions(
       database: database, observers: accountObservers, clock: clock,
       lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)

@@ -7,6 +7,16 @@ import Testing
 @testable import ServerPush
 
 @Suite struct AppServiceIdentityTests {
+  @Test func `an application service syncs as its users`() async throws {
+    try await AppServiceFixture.run { service in
+      #expect(try await service.register("_tea_1").status == 200)
+      let first = try await service.call(.get, "sync", as: "_tea_1")
+      #expect(first.status == 200)
+      let since = try #require(first.json["next_batch"]?.string)
+      #expect(try await service.call(.get, "sync?timeout=1&since=\(since)", as: "_tea_1").status == 200)
+    }
+  }
+
   @Test func `a service is its sender, or who of its users it says`() async throws {
     try await AppServiceFixture.run { service in
       let bot = try await service.call(.get, "account/whoami")

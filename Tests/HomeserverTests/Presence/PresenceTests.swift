@@ -2,6 +2,7 @@ import JSON
 import MatrixModel
 import Testing
 
+@testable import ServerCore
 @testable import ServerRooms
 
 @Suite struct PresenceTests {
@@ -107,6 +108,58 @@ import Testing
     try await later.presence.set(.online, long, of: ann.user, ann.device)
     let longer = ByteString(long.string + "x")
     #expect(await errorCode { try await later.presence.set(.online, longer, of: ann.user, ann.device) } == .tooLarge)
+  }
+
+  @Test func `the user's other devices learn of a change once, and others no sooner than before`() async throws {
+    let fixture = try SyncFixture()
+    let start = start(fixture)
+    _ = try await fixture.room(of: "ann", "bob")
+    let (ann, phone) = (try fixture.client("ann"), try fixture.client("ann", device: "PHONE"))
+    let bob = try fixture.client("bob")
+    try await phone.sync { $0.presence = .offline }
+    try await bob.sync()
+    fixture.presence.flush()
+    try await bob.sync()
+    let watch = try #require(fixture.notifier.watch(of: bob.user))
+    func seen(by client: SyncClient) async throws -> String? {
+      shown(try await client.sync { $0.presence = .offline }, "ann")?["presence"]?.string
+    }
+    try await ann.sync()
+    #expect(try await seen(by: phone) == "online")
+    #expect(try await seen(by: phone) == nil, "told once")
+    #expect(try !watch.hasNews(after: #require(bob.since).seen))
+    fixture.presence.flush()
+    #expect(try watch.hasNews(after: #require(bob.since).seen))
+    #expect(try await seen(by: bob) == "online")
+    #expect(try await seen(by: phone) == nil)
+    // Whether the user is active is told to others alone.
+    for seconds in [25, 50, 61] {
+      fixture.base.setTime(start + Int64(seconds) * 1_000)
+      try await ann.sync()
+    }
+    fixture.presence.sweep()
+    #expect(try await seen(by: bob) == "online")
+    #expect(try await seen(by: phone) == nil)
+    fixture.base.setTime(start + 92_000)
+    fixture.presence.sweep()
+    #expect(try await seen(by: phone) == "offline")
+  }
+
+  @Test func `the token of an answer comes after the presence that its request changed`() async throws {
+    let fixture = try SyncFixture()
+    let start = start(fixture)
+    _ = try await fixture.room(of: "ann", "bob")
+    let ann = try fixture.client("ann")
+    try await ann.sync()
+    for (minute, isFullState) in [(1, true), (2, false)] {
+      fixture.base.setTime(start + Int64(minute) * 60_000)
+      fixture.presence.sweep()
+      let answer = try await ann.sync { $0.isFullState = isFullState }
+      #expect(shown(answer, "ann")?["presence"]?.string == "online")
+      #expect(shown(try await ann.sync(), "ann") == nil)
+      fixture.presence.flush()
+      #expect(shown(try await ann.sync(), "ann") == nil)
+    }
   }
 
   @Test func `who comes into a room is shown to its members, and they to them`() async throws {

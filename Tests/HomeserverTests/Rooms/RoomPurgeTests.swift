@@ -180,7 +180,10 @@ import Testing
       #expect(try await fixture.rooms.state(.name, "", of: room, for: bob.userID).content["name"]?.string == "N")
       let page = try await fixture.rooms.messages(
         of: room, for: ann.userID, from: nil, to: nil, .backward, limit: 100, EventFilter())
-      #expect(page.end == nil && page.events.contains { $0.type == .create })
+      #expect(page.events.last?.type == .create)
+      let beyond = try await fixture.rooms.messages(
+        of: room, for: ann.userID, from: page.end, to: nil, .backward, limit: 100, EventFilter())
+      #expect(page.end != nil && beyond.events.isEmpty && beyond.end == nil)
       fixture = try fixture.reopened()
     }
     try await fixture.base.send("goes on", to: room, by: "bob")

@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `paging back and forth meets every event once`() async throws {
+  @Test func `paging back and forth meets every event once, and ends with an empty page`() async throws {
     let fixture = try RoomsFixture()
     let room = try await fixture.createRoom(by: "ann")
     for number in 0..<30 { try await fixture.send("\(number)", to: room, by: "ann") }
@@ -133,6 +133,7 @@ import Testing
         let page = try await fixture.rooms.messages(
           of: room, for: RoomsFixture.user("ann"), from: token, to: nil, direction, limit: 7, EventFilter())
         seen += page.events.map(\.eventID)
+        #expect((page.end == nil) == page.events.isEmpty)
         token = page.end
       } while token != nil
       #expect(seen.count == 36 && Set(seen).count == 36)

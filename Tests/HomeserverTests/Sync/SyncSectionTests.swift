@@ -56,6 +56,40 @@ import Testing
     #expect(left == ["@ann:example.org", "@cid:example.org", "@dan:example.org"])
   }
 
+  private func upload(_ fixture: SyncFixture, by name: String) async throws {
+    let session = try await fixture.session(name)
+    let keys = #"{"user_id":"@\#(name):example.org","device_id":"DEVICE","algorithms":[],"keys":{},"signatures":{}}"#
+    _ = try await fixture.deviceKeys.upload(.init(json(#"{"device_keys":\#(keys)}"#)), from: session)
+  }
+
+  @Test func `for users with keys device_lists names people of unencrypted rooms, for others it does not`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", "bob", "cid")
+    try await upload(fixture, by: "bob")
+    let (bob, cid) = (try fixture.client("bob"), try fixture.client("cid"))
+    func told(_ client: SyncClient, _ list: StaticString) async throws -> [String] {
+      try await client.sync().json["device_lists"]?[list]?.elements.compactMap(\.string) ?? []
+    }
+    for client in [bob, cid] { try await client.sync() }
+    try await fixture.rooms.join(room, by: RoomsFixture.actor("dan"))
+    #expect(try await told(bob, "changed") == ["@dan:example.org"])
+    #expect(try await told(cid, "changed").isEmpty)
+    try await fixture.base.send("hi", to: room, by: "dan")
+    #expect(try await told(bob, "changed").isEmpty)
+    // Who still shares a room has not left.
+    _ = try await fixture.room(of: "ann", "bob")
+    for client in [bob, cid] { try await client.sync() }
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("dan"))
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("ann"))
+    #expect(try await told(bob, "left") == ["@dan:example.org"])
+    #expect(try await told(cid, "left").isEmpty)
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    #expect(try await told(bob, "left") == ["@cid:example.org"])
+    let other = try await fixture.room(of: "eve", "ann")
+    try await fixture.rooms.join(other, by: RoomsFixture.actor("bob"))
+    #expect(try await told(bob, "changed") == ["@ann:example.org", "@eve:example.org"])
+  }
+
   @Test func `a first sync with include_leave has the archived timeline, and forgotten rooms are gone`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")

@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 import Synchronization
 import Testing
 
@@ -76,6 +77,24 @@ import Testing
     #expect(again?.completed == [.registrationToken])
     let asked = try await attempt(#"{"session":"\#(session)"}"#)
     #expect(asked?.completed == [.registrationToken])
+  }
+
+  @Test func `a session of another operation or user is refused, and stays good for its own`() async throws {
+    let ann = UserID(trusted: "@ann:example.org"), bob = UserID(trusted: "@bob:example.org")
+    func attempt(_ operation: InteractiveAuthentication.Operation, _ auth: String?) async throws {
+      let json = try auth.map { try JSON.parse(Array($0.utf8)) }
+      try await authentication.require([[.password]], for: operation, auth: json) { _, _ in true }
+    }
+    let own = InteractiveAuthentication.Operation("devices/A", of: ann)
+    let challenge = await #expect(throws: InteractiveAuthenticationChallenge.self) { try await attempt(own, nil) }
+    let auth = self.auth("m.login.password", try #require(challenge).session)
+    for other in [
+      InteractiveAuthentication.Operation("devices/B", of: ann), .init("devices/A", of: bob), .init("devices/A")
+    ] {
+      let error = await #expect(throws: MatrixError.self) { try await attempt(other, auth) }
+      #expect(error?.status == 403 && error?.code == .forbidden)
+    }
+    try await attempt(own, auth)
   }
 
   @Test func `sessions are bounded; the newest survive`() async throws {

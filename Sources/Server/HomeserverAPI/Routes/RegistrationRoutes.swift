@@ -28,7 +28,7 @@ extension Routes {
       var registration = RegistrationRequest(device: try DeviceRequest(body, of: request))
       registration.username = try body.optionalText("username")
       registration.password = try body.optionalText("password").map { Redacted($0.string) }
-      registration.inhibitsLogin = try body.optionalBool("inhibit_login") ?? false
+      registration.inhibitsLogin = try body.optionalBool("inhibit_login")
       registration.guestToken = try body.optionalText("guest_access_token").map { AccessTokenHash(of: $0) }
       registration.auth = body.given("auth")
       if try body.optionalText("type") == "m.login.application_service" {

@@ -26,7 +26,7 @@ package struct RoomVersion: Sendable {
   /// `type`, `state_key` and `sender` have at most 255 bytes; before, an event with at most 255 characters is kept, but rejected.
   let hasStrictByteLimits: Bool
   /// Every power level must be an integer; before, a string that stands for one will do, and only `users` is looked at.
-  let needsIntegerPowerLevels: Bool
+  package let needsIntegerPowerLevels: Bool
   /// The room ID is the create event's reference hash; the create event has no `room_id` and is nobody's auth event.
   package let roomIDIsCreateHash: Bool
   /// The sender of the create event and its `additional_creators` stand above every power level.

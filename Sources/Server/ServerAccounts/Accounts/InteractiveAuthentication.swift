@@ -1,3 +1,4 @@
+import EventLoop
 import JSON
 import MatrixModel
 import ServerCore
@@ -7,6 +8,9 @@ import Synchronization
 ///
 /// A session belongs to one operation of one user, ends after 30 minutes, and is used up by success: the operation then
 /// runs once. Sessions live in memory; a restart asks the client to begin anew.
+///
+/// A session of a registration keeps what its requests said: a later request may say no more than `auth`. The password among it
+/// lives in memory only, and no longer than the session.
 ///
 /// Spec: Client-Server API, "User-Interactive Authentication API".
 package final class InteractiveAuthentication: Sendable {
@@ -45,6 +49,8 @@ package final class InteractiveAuthentication: Sendable {
     var completed: [Stage] = []
     var registrationToken: ByteString?
     var email: EmailProof?
+    /// What the requests of a registration said; at most about a kilobyte.
+    var registration: RegistrationRequest?
 
     var completion: Completion { Completion(registrationToken: registrationToken, email: email) }
   }
@@ -53,6 +59,8 @@ package final class InteractiveAuthentication: Sendable {
   static let sessionsLimit = 10_000
 
   private let sessions = Mutex<[ByteString: Progress]>([:])
+  /// Whether a timer ends the sessions that keep a registration.
+  private let sweepIsScheduled = Atomic<Bool>(false)
   private let clock: WallClock
 
   package init(clock: WallClock) {
@@ -113,17 +121,27 @@ package final class InteractiveAuthentication: Sendable {
   }
 
   /// The session that `auth` names, or a new one where it names none: a client may give its first stage at once.
+  ///
+  /// Throws the challenge of a new session for one that is not known or has ended, and `M_FORBIDDEN` for one of another operation.
   private func session(of auth: JSON, _ operation: Operation, _ flows: [[Stage]]) throws -> ByteString {
     guard let name = auth["session"]?.text else { return start(operation) }
-    let now = clock.now()
-    let isValid = sessions.withLock { sessions in
-      guard let progress = sessions[name] else { return false }
-      return progress.operation == operation && now - progress.startedMilliseconds < Self.sessionMilliseconds
-    }
-    guard isValid else {
+    guard let known = progress(of: name) else {
       throw challenge(start(operation), flows, .unknown(status: 401, "The session is not known or has ended."))
     }
+    // Whether it was begun by another user or for another request: confirming the one is not to do the other.
+    guard known.operation == operation else {
+      throw MatrixError.forbidden("This session was begun for another request, or by another user. Begin anew without it.")
+    }
     return name
+  }
+
+  /// nil for a session that is not known or has ended.
+  private func progress(of session: ByteString) -> Progress? {
+    let now = clock.now()
+    return sessions.withLock { sessions in
+      guard let progress = sessions[session], now - progress.startedMilliseconds < Self.sessionMilliseconds else { return nil }
+      return progress
+    }
   }
 
   private func completed(_ session: ByteString) -> [Stage] {
@@ -154,15 +172,50 @@ package final class InteractiveAuthentication: Sendable {
     }
   }
 
+  // MARK: What a registration said
+
+  /// The request, with what earlier requests of its session said and this one leaves out.
+  func supplemented(_ request: RegistrationRequest) -> RegistrationRequest {
+    guard let session = request.auth?["session"]?.text, let earlier = progress(of: session)?.registration else {
+      return request
+    }
+    return request.supplemented(by: earlier)
+  }
+
+  /// Keeps what a registration says, but for `auth`, until the session ends.
+  func keep(_ request: RegistrationRequest, in session: ByteString) {
+    var request = request
+    request.auth = nil
+    sessions.withLock { [request] in $0[session]?.registration = request }
+    if !sweepIsScheduled.exchange(true, ordering: .relaxed) { scheduleSweep(afterMilliseconds: Self.sessionMilliseconds) }
+  }
+
+  private func scheduleSweep(afterMilliseconds delay: Int64) {
+    _ = Notifier.loop?.schedule(after: .milliseconds(delay)) { [weak self] in self?.sweep() }
+  }
+
+  /// Forgets sessions that have ended, and comes back when the oldest that keeps a registration ends.
+  func sweep() {
+    let now = clock.now()
+    let oldest = sessions.withLock { sessions in
+      sessions = sessions.filter { now - $0.value.startedMilliseconds < Self.sessionMilliseconds }
+      return sessions.values.filter { $0.registration != nil }.map(\.startedMilliseconds).min()
+    }
+    guard let oldest else {
+      sweepIsScheduled.store(false, ordering: .relaxed)
+      return
+    }
+    scheduleSweep(afterMilliseconds: oldest + Self.sessionMilliseconds - now)
+  }
+
+  /// Sessions that keep a registration.
+  var keptRegistrations: Int { sessions.withLock { $0.values.count { $0.registration != nil } } }
+
   // MARK: What is completed in a browser
 
   /// Whose operation the session is for; nil for one that is not known, has ended or is nobody's.
   func owner(of session: ByteString) -> UserID? {
-    let now = clock.now()
-    return sessions.withLock { sessions in
-      guard let progress = sessions[session], now - progress.startedMilliseconds < Self.sessionMilliseconds else { return nil }
-      return progress.operation.userID
-    }
+    progress(of: session)?.operation.userID
   }
 
   /// Notes a stage that was completed outside of any request; false where the session is not of that user.

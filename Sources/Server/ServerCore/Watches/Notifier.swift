@@ -79,15 +79,28 @@ package final class Notifier: Sendable {
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
   package func note(typing: Int64, in room: RoomNumber) { existingWatch(of: room)?.typing.raise(to: typing) }
 
-  /// Tells that the presence of `users` has changed to whoever syncs in `rooms`, and to themselves; each is woken once.
-  package func note(presence version: Int64, in rooms: Set<RoomNumber>, of users: Set<UserID>) {
+  /// Tells those who sync in `rooms` that somebody's presence has changed; each is woken once.
+  package func note(presence version: Int64, in rooms: Set<RoomNumber>) {
     var watches: [ObjectIdentifier: UserWatch] = [:]
-    for user in users { if let watch = watch(of: user) { watches[ObjectIdentifier(watch)] = watch } }
     for room in rooms {
       for watch in existingWatch(of: room)?.users ?? [] { watches[ObjectIdentifier(watch)] = watch }
     }
     for watch in watches.values { watch.presence.raise(to: version) }
     for watch in watches.values { watch.wake() }
+  }
+
+  /// Tells a user's own devices that the user's presence has changed.
+  package func note(presence version: Int64, of user: UserID) {
+    guard let watch = watch(of: user) else { return }
+    watch.presence.raise(to: version)
+    watch.wake()
+  }
+
+  /// Ends the waits of a user whose sessions have changed: some of them may be logged out or locked.
+  package func endWaits(of user: UserID) {
+    guard let watch = watch(of: user) else { return }
+    watch.sessionChanges.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    watch.wake()
   }
 
   package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
@@ -151,13 +164,20 @@ package final class Notifier: Sendable {
   /// Parks the caller until there may be something after `seen`, or until `deadline` (monotonic nanoseconds).
   ///
   /// A parked request costs its task, one small object and one timer, and all of it goes with the task's cancellation.
-  /// Throws `CancellationError`.
+  ///
+  /// - Parameter sessionChanges: the watch's count when the request began.
+  /// - Returns: whether the request may wait on. False if the user's sessions have changed since it began, or if the task is
+  ///   cancelled: the server stops, or the client has gone.
   @inline(never)
-  package nonisolated(nonsending) func wait(_ watch: UserWatch, after seen: SyncPosition, until deadline: UInt64) async throws {
+  package nonisolated(nonsending) func wait(
+    _ watch: UserWatch, after seen: SyncPosition, sessionChanges: Int, until deadline: UInt64
+  ) async -> Bool {
     let request = ParkedSync()
     watch.park(request)
     let timer = (EventLoop.current ?? Self.sharedLoop)?.schedule(atNanoseconds: deadline) { request.finish() }
-    if watch.hasNews(after: seen) { request.finish() }
+    if watch.hasNews(after: seen) || watch.sessionChanges.load(ordering: .sequentiallyConsistent) != sessionChanges {
+      request.finish()
+    }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { request.park($0) }
     } onCancel: {
@@ -166,7 +186,7 @@ package final class Notifier: Sendable {
     timer?.cancel()
     watch.unpark(request)
     watch.usedAt.store(EventLoop.nowNanoseconds, ordering: .relaxed)
-    try Task.checkCancellation()
+    return !Task.isCancelled && watch.sessionChanges.load(ordering: .sequentiallyConsistent) == sessionChanges
   }
 
   /// The loop for timers of the calling thread.

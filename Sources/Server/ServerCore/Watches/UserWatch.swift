@@ -20,6 +20,8 @@ package final class UserWatch: Sendable {
   package let position: Atomic<Int64>
   /// The newest change of the presence of somebody they know, by the counter of what lives in memory.
   let presence = Atomic<Int64>(0)
+  /// How often the user's sessions have changed: what began to wait before may be a request of a device that is logged out.
+  package let sessionChanges = Atomic<Int>(0)
   /// Monotonic nanoseconds of the last sync.
   let usedAt = Atomic<UInt64>(0)
   /// Whether the user's rooms have been added; before that, having no news means nothing.

@@ -16,7 +16,7 @@ extension Accounts {
     }
     var new = NewAccount(localpart)
     new.appService = service.id
-    return try await create(new, password: nil, device: request.inhibitsLogin ? nil : request.device)
+    return try await create(new, password: nil, device: request.inhibitsLogin ?? false ? nil : request.device)
   }
 
   /// Lets an application service in as one of its users. Throws `M_EXCLUSIVE`, `M_FORBIDDEN`, `M_USER_DEACTIVATED`.

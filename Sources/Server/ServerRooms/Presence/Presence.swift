@@ -9,7 +9,7 @@ import Synchronization
 /// Who is online, idle or away: in memory, told by the counter that typing uses, so that sync tokens have one part for both.
 ///
 /// A change is told to those who share a room, a moment later and together with the other changes of that moment: a wave of
-/// reconnecting clients wakes everybody once. Only the status message is written to disk.
+/// reconnecting clients wakes everybody once. The user's own devices are told at once. Only the status message is written to disk.
 ///
 /// Spec: Client-Server API, "Presence".
 package final class Presence: Sendable {
@@ -135,16 +135,18 @@ package final class Presence: Sendable {
 
   package func shown(of user: UserID) -> PresenceStatus? { state.withLock { $0.records[user]?.shown } }
 
-  /// Who changed after `version`, up to and with `end`, newest first. The reader is among them only where another device of
-  /// theirs cannot know it.
+  /// Who changed after `version`, up to and with `end`: first the reader, then the others, newest first.
   package func changes(after version: Int64, upTo end: Int64, for reader: UserID) -> [(user: UserID, status: PresenceStatus)] {
     state.withLock { state in
       var changes: [(UserID, PresenceStatus)] = []
+      if let own = state.records[reader], own.ownVersion > version, own.ownVersion <= end {
+        changes.append((reader, own.shown))
+      }
       for change in state.changes.reversed() {
         if change.version <= version { break }
-        guard change.version <= end, state.newest[change.user] == change.version, let record = state.records[change.user]
+        guard change.version <= end, change.user != reader, state.newest[change.user] == change.version,
+          let record = state.records[change.user]
         else { continue }
-        if change.user == reader, record.ownVersion <= version { continue }
         changes.append((change.user, record.shown))
       }
       return changes
@@ -178,20 +180,19 @@ package final class Presence: Sendable {
     _ user: UserID, isByHand: Bool = false, _ body: (inout PresenceRecord, _ now: Int64) -> Void
   ) {
     let now = clock.now()
-    let (flushes, sweeps) = state.withLock { state in
-      let change = state.records[user, default: PresenceRecord()].change(at: now) { record, now in
-        body(&record, now)
-        if isByHand { record.ownVersion = .max }
-      }
+    let (flushes, sweeps, ownVersion) = state.withLock { state in
+      let change = state.records[user, default: PresenceRecord()].change(at: now, body)
       let isNews = Self.show(change, of: user, &state)
+      let ownVersion = noteOwn(change, of: user, isByHand: isByHand, &state)
       if isByHand { state.waiting.insert(user) }
       if state.records.count > Self.recordsLimit { state.records = state.records.filter { state.present.contains($0.key) } }
       let flushes = (isNews || isByHand) && !state.flushIsScheduled
       let sweeps = !state.present.isEmpty && !state.sweepIsScheduled
       if flushes { state.flushIsScheduled = true }
       if sweeps { state.sweepIsScheduled = true }
-      return (flushes, sweeps)
+      return (flushes, sweeps, ownVersion)
     }
+    if let ownVersion { notifier.note(presence: ownVersion, of: user) }
     if flushes { _ = Notifier.loop?.schedule(after: .milliseconds(Self.flushMilliseconds)) { [weak self] in self?.flush() } }
     if sweeps { scheduleSweep() }
   }
@@ -211,17 +212,34 @@ package final class Presence: Sendable {
     return isNews
   }
 
+  /// Counts a change that the user's own devices are told, and returns its number: another state, another status message or
+  /// what the user said by hand. Whether the user is active is for others: each message would end its sender's own syncs.
+  ///
+  /// It is told at once, so that an answer has the change of its own request, and its token comes after it.
+  private func noteOwn(
+    _ change: (old: PresenceStatus, new: PresenceStatus), of user: UserID, isByHand: Bool, _ state: inout State
+  ) -> Int64? {
+    guard isByHand || change.new.hasOtherState(than: change.old) else { return nil }
+    let version = counter.next()
+    state.records[user]?.ownVersion = version
+    return version
+  }
+
   /// Looks who has become idle or has gone meanwhile.
   func sweep() {
     let now = clock.now()
-    let (flushes, sweeps) = state.withLock { state in
+    let (flushes, sweeps, ownVersions) = state.withLock { state in
+      var ownVersions: [(user: UserID, version: Int64)] = []
       for user in state.present {
         let change = state.records[user]?.change(at: now) { record, now in record.forgetAway(at: now) }
-        if let change { _ = Self.show(change, of: user, &state) }
+        guard let change else { continue }
+        _ = Self.show(change, of: user, &state)
+        if let version = noteOwn(change, of: user, isByHand: false, &state) { ownVersions.append((user, version)) }
       }
       state.sweepIsScheduled = !state.present.isEmpty
-      return (!state.waiting.isEmpty, state.sweepIsScheduled)
+      return (!state.waiting.isEmpty, state.sweepIsScheduled, ownVersions)
     }
+    for (user, version) in ownVersions { notifier.note(presence: version, of: user) }
     if flushes { flush() }
     if sweeps { scheduleSweep() }
   }
@@ -241,7 +259,6 @@ package final class Presence: Sendable {
         version = counter.next()
         state.changes.append(Change(version: version, user: user))
         state.newest[user] = version
-        if state.records[user]?.ownVersion == .max { state.records[user]?.ownVersion = version }
       }
       if state.changes.count > 2 * state.newest.count + 64 {
         let newest = state.newest
@@ -257,7 +274,7 @@ package final class Presence: Sendable {
       }
     }
     for observer in observers { observer.presenceChanged(of: users) }
-    notifier.note(presence: version, in: concerned, of: users)
+    notifier.note(presence: version, in: concerned)
   }
 
   // MARK: Rows

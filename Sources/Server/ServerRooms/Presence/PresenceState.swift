@@ -46,8 +46,11 @@ package struct PresenceStatus: Sendable, Equatable {
     if let statusMessage { writer.member("status_msg", statusMessage) }
   }
 
+  /// Whether the user's own devices have to be told.
+  func hasOtherState(than other: PresenceStatus) -> Bool { state != other.state || statusMessage != other.statusMessage }
+
   /// Whether others have to be told: the time of the last activity alone is no news.
   func differs(from other: PresenceStatus) -> Bool {
-    state != other.state || statusMessage != other.statusMessage || isCurrentlyActive != other.isCurrentlyActive
+    hasOtherState(than: other) || isCurrentlyActive != other.isCurrentlyActive
   }
 }

@@ -40,6 +40,7 @@ extension Rooms {
     of creation: RoomCreation, by creator: UserID, alias: RoomAlias?, to editor: inout RoomEditor
   ) throws {
     var state = InitialStateList(creator: creator)
+    try checkPowerLevels(of: creation)
     try editor.append(state.draft(.create, try createContent(of: creation, by: creator)))
     try appendMember(.join, of: creator, by: creator, reason: nil, to: &editor)
     try editor.append(state.draft(.powerLevels, try powerLevels(of: creation, by: creator)))
@@ -59,6 +60,14 @@ extension Rooms {
       try appendMember(.invite, of: user, by: creator, reason: nil, to: &editor) { writer in
         if creation.isDirect { writer.member("is_direct", true) }
       }
+    }
+  }
+
+  private func checkPowerLevels(of creation: RoomCreation) throws(MatrixError) {
+    let initial = creation.initialState.filter { $0.type == .powerLevels }.map(\.content)
+    for content in initial + (creation.powerLevelOverride.map { [$0] } ?? []) {
+      guard let fault = PowerLevels.fault(in: content, of: creation.version) else { continue }
+      throw MatrixError(status: 400, .invalidRoomState, fault)
     }
   }
 

@@ -86,7 +86,15 @@ extension Rooms {
     return redacted
   }
 
+  private func checkPowerLevels(_ sending: Sending, in editor: RoomEditor) throws {
+    guard sending.type == .powerLevels, let fault = PowerLevels.fault(in: sending.content, of: editor.room.version) else {
+      return
+    }
+    throw MatrixError.badJSON(fault)
+  }
+
   private func appendMessage(_ sending: Sending, by actor: Actor, to editor: inout RoomEditor) throws -> StoredEvent {
+    try checkPowerLevels(sending, in: editor)
     try checkPace(of: actor.userID, sending: sending.type, in: editor)
     return try editor.append(
       RoomEditor.Draft(
@@ -98,6 +106,7 @@ extension Rooms {
     _ sending: Sending, _ stateKey: ByteString, by actor: Actor, to editor: inout RoomEditor
   ) throws -> EventID {
     let type = sending.type
+    try checkPowerLevels(sending, in: editor)
     if type == .canonicalAlias { try checkAliases(of: sending.content, in: editor) }
     let content =
       type == .member ? try vetted(sending.content, of: stateKey, by: actor.userID, in: editor) : sending.content

@@ -27,7 +27,8 @@ extension Rooms {
     package let view: RoomView
     package let events: [StoredEvent]
     package let start: TimelineToken
-    /// nil where there is nothing beyond.
+    /// nil for a page without events at the end of the timeline. A page with events has one, also the last: there are clients that
+    /// stop at an empty page only, and begin anew without a token.
     package let end: TimelineToken?
     /// Member events of the senders, with lazy loading.
     package let members: [StoredEvent]
@@ -52,7 +53,7 @@ extension Rooms {
       return Page(
         view: view,
         events: try self.erasures.shown(pager.events, to: user, in: view.room) { RoomLoader(transaction: transaction) },
-        start: start, end: pager.reachedEnd ? nil : TimelineToken(position: pager.position),
+        start: start, end: pager.isBeyondEnd ? nil : TimelineToken(position: pager.position),
         members: filter.lazyLoadsMembers ? Self.senders(of: pager.events, in: view.room) : [],
         aggregations: try AggregationReader(view: view, transaction: transaction, erasures: self.erasures).aggregations(
           of: pager.events))
@@ -144,6 +145,8 @@ package struct Pager {
   /// Where the walk stands: the token to go on from.
   package private(set) var position: Int64 = 0
   private(set) var reachedEnd = false
+  /// Whether there was nothing left to find.
+  var isBeyondEnd: Bool { reachedEnd && events.isEmpty }
 
   package init(view: RoomView, loader: RoomLoader, filter: EventFilter, direction: Rooms.Direction) {
     self.view = view

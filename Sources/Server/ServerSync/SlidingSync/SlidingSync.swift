@@ -18,18 +18,20 @@ package final class SlidingSync: Sendable {
 
   package init(_ engine: SyncEngine) { self.engine = engine }
 
-  /// The answer's body. A request with a position waits for news up to its timeout.
+  /// The answer's body. A request with a position waits for news up to its timeout. Cancelling the task, and a change of the
+  /// user's sessions, end the wait with an answer without news.
   ///
   /// - Parameter charge: called before a connection's first answer, and before one that tells whole rooms or tells them from far
   ///   back, with the share of an initial sync that it costs: above 0, at most 1. May refuse it.
-  /// Throws `M_UNKNOWN_POS`, `CancellationError` when the client has gone, `DatabaseError`, and what `charge` throws.
+  /// Throws `M_UNKNOWN_POS`, `CancellationError` when the task is cancelled before it waits, `DatabaseError`, and what `charge` throws.
   package nonisolated(nonsending) func sync(
     _ request: SlidingRequest, _ charge: @escaping @Sendable (_ share: Double) throws -> Void = { _ in }
   ) async throws -> [UInt8] {
     if request.position == nil { try charge(1) }
+    let watch = try await engine.watch(of: request.userID)
+    let sessionChanges = watch.sessionChanges.load(ordering: .sequentiallyConsistent)
     try await engine.sources.presence.began(request.userID, request.deviceID, request.presence)
     defer { engine.sources.presence.ended(request.userID, request.deviceID, request.presence) }
-    let watch = try await engine.watch(of: request.userID)
     let connection = try connection(of: request)
     if let since = request.extensions.toDevice?.since, since > 0 {
       try await engine.acknowledge(since, request.userID, request.deviceID, watch.delivery(to: request.deviceID))
@@ -39,11 +41,14 @@ package final class SlidingSync: Sendable {
     while true {
       guard let content = connection.content(of: known) else { throw MatrixError.unknownPosition() }
       let answer = try await answer(request, content, watch, charge)
-      if answer.isNews || known == 0 || EventLoop.nowNanoseconds >= deadline {
-        connection.add(answer.changes, as: answer.number, after: known)
-        return answer.bytes
+      var isComplete = answer.isNews || known == 0 || EventLoop.nowNanoseconds >= deadline
+      if !isComplete {
+        isComplete = await !engine.notifier.wait(
+          watch, after: answer.changes.seen, sessionChanges: sessionChanges, until: deadline)
       }
-      try await engine.notifier.wait(watch, after: answer.changes.seen, until: deadline)
+      guard isComplete else { continue }
+      connection.add(answer.changes, as: answer.number, after: known)
+      return answer.bytes
     }
   }
 

@@ -10,6 +10,8 @@ final class DeviceDelivery: Sendable {
   struct KeyCounts: Sendable {
     let readAt: Int64
     let members: [UInt8]
+    /// Whether a device of the user has uploaded keys.
+    let userHasKeys: Bool
   }
 
   private struct SentMember {

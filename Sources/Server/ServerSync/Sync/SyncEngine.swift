@@ -30,17 +30,20 @@ package final class SyncEngine: Sendable {
     self.boot = boot
   }
 
-  /// The answer's body. With a token, waits for news up to the timeout; an answer without news says so early or late.
+  /// The answer's body. With a token, waits for news up to the timeout; an answer without news says so early or late. Cancelling
+  /// the task, and a change of the user's sessions, end the wait with such an answer.
   ///
   /// - Parameter charge: called before an answer that tells everything, or much that the device was told before; may refuse it.
-  /// Throws `CancellationError` when the client has gone, `DatabaseError`, and what `charge` throws.
+  /// Throws `CancellationError` when the task is cancelled before it waits, `DatabaseError`, and what `charge` throws.
   package nonisolated(nonsending) func sync(
     _ request: SyncRequest, _ charge: @Sendable () throws -> Void = {}
   ) async throws -> [UInt8] {
     if request.since == nil || request.isFullState { try charge() }
+    let watch = try await watch(of: request.userID)
+    let sessionChanges = watch.sessionChanges.load(ordering: .sequentiallyConsistent)
+    // After the watch was made: it is told of the change.
     try await sources.presence.began(request.userID, request.deviceID, request.presence)
     defer { sources.presence.ended(request.userID, request.deviceID, request.presence) }
-    let watch = try await watch(of: request.userID)
     let delivery = watch.delivery(to: request.deviceID)
     guard let since = request.since else {
       delivery.forgetMembers()
@@ -51,11 +54,11 @@ package final class SyncEngine: Sendable {
       return try await answer(request, from: position(of: since), toDeviceFrom: since.toDevice, watch, delivery).bytes
     }
     if retellsMuch(after: position(of: since), watch, delivery) { try charge() }
-    return try await incremental(request, since, watch, delivery)
+    return try await incremental(request, since, watch, delivery, sessionChanges)
   }
 
   private nonisolated(nonsending) func incremental(
-    _ request: SyncRequest, _ since: SyncToken, _ watch: UserWatch, _ delivery: DeviceDelivery
+    _ request: SyncRequest, _ since: SyncToken, _ watch: UserWatch, _ delivery: DeviceDelivery, _ sessionChanges: Int
   ) async throws -> [UInt8] {
     let deadline = EventLoop.nowNanoseconds + UInt64(request.timeoutMilliseconds) * 1_000_000
     var seen = position(of: since)
@@ -69,8 +72,8 @@ package final class SyncEngine: Sendable {
         toDeviceFrom = seen.position
       } else if let counts, EventLoop.nowNanoseconds >= deadline {
         return SyncChanges.idle(counts.members, nextBatch: SyncToken(seen, boot: boot))
-      } else {
-        try await notifier.wait(watch, after: seen, until: deadline)
+      } else if let counts, await !notifier.wait(watch, after: seen, sessionChanges: sessionChanges, until: deadline) {
+        return SyncChanges.idle(counts.members, nextBatch: SyncToken(seen, boot: boot))
       }
     }
   }

@@ -11,12 +11,25 @@ package struct RegistrationRequest: Sendable {
   package var password: Redacted<String>?
   package var device: DeviceRequest
   /// Whether only the account is made, no device.
-  package var inhibitsLogin = false
+  package var inhibitsLogin: Bool?
   /// The access token of the guest who becomes a user.
   package var guestToken: AccessTokenHash?
   package var auth: JSON?
 
   package init(device: DeviceRequest = DeviceRequest()) { self.device = device }
+
+  /// The same, with what an earlier request said and this one leaves out.
+  func supplemented(by earlier: RegistrationRequest) -> RegistrationRequest {
+    var request = self
+    request.username = username ?? earlier.username
+    request.password = password ?? earlier.password
+    request.inhibitsLogin = inhibitsLogin ?? earlier.inhibitsLogin
+    request.guestToken = guestToken ?? earlier.guestToken
+    request.device.deviceID = device.deviceID ?? earlier.device.deviceID
+    request.device.displayName = device.displayName ?? earlier.device.displayName
+    request.device.canRefresh = device.canRefresh || earlier.device.canRefresh
+    return request
+  }
 }
 
 /// The device a client asks for with its login.
@@ -51,21 +64,18 @@ package struct Login: Sendable {
 extension Accounts {
   /// Makes an account, or a guest's into a user's. Spec: `POST /_matrix/client/v3/register`.
   ///
+  /// What a request leaves out is as an earlier one of its session said.
+  ///
   /// Throws the challenge until the configured flow is complete; `M_FORBIDDEN` where registration is closed or a guest's token
   /// does not fit the name, `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_EXCLUSIVE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
   package func register(_ request: RegistrationRequest) async throws -> (userID: UserID, login: Login?) {
     guard configuration.registration != .closed else { throw Self.closed }
+    let request = interactiveAuthentication.supplemented(request)
     let guest = try await guest(of: request)
     if guest == nil, let username = request.username { _ = try await available(username) }
     if let password = request.password { try Passwords.check(password) }
-    let shown = try await interactiveAuthentication.require(
-      registrationFlows, for: .init("register", of: guest), auth: request.auth
-    ) { stage, auth in
-      if stage == .dummy { return true }
-      if stage == .emailIdentity { return try await self.isConfirmed(by: auth, for: .registration) }
-      guard let token = auth["token"]?.text else { return false }
-      return try await self.registrationTokens.isValid(token)
-    }
+    if let name = request.device.displayName { try Devices.check(name) }
+    let shown = try await authenticate(request, guest)
     guard let password = request.password else { throw MatrixError.missingParameter("password") }
     let localpart = request.username ?? Self.randomLocalpart()
     let userID = try guest ?? newUserID(localpart)
@@ -78,9 +88,28 @@ extension Accounts {
         try upgrade(tx, guest: userID, passwordHash: hash)
       }
       if let proof = shown.email { try emailValidations.give(tx, proof, for: .registration, to: userID) }
-      return try request.inhibitsLogin ? nil : devices.logIn(tx, userID, request.device, sessions)
+      return try request.inhibitsLogin ?? false ? nil : devices.logIn(tx, userID, request.device, sessions)
     }
     return (userID, login)
+  }
+
+  /// Throws the challenge until the configured flow is complete, and keeps what the request says for the next one.
+  private func authenticate(
+    _ request: RegistrationRequest, _ guest: UserID?
+  ) async throws -> InteractiveAuthentication.Completion {
+    do {
+      return try await interactiveAuthentication.require(
+        registrationFlows, for: .init("register", of: guest), auth: request.auth
+      ) { stage, auth in
+        if stage == .dummy { return true }
+        if stage == .emailIdentity { return try await self.isConfirmed(by: auth, for: .registration) }
+        guard let token = auth["token"]?.text else { return false }
+        return try await self.registrationTokens.isValid(token)
+      }
+    } catch let challenge as InteractiveAuthenticationChallenge {
+      interactiveAuthentication.keep(request, in: challenge.session)
+      throw challenge
+    }
   }
 
   /// An e-mail address may be confirmed where it need not, unless a registration token is asked for: a flow that another one

@@ -72,6 +72,8 @@ package final class Sessions: Sendable {
 
   /// The session as it is now: a request that waited long may have been logged out or locked meanwhile. nil where it ended.
   package func current(_ session: Session) async throws -> Session? {
+    // Of an application service: its token is in no table and does not end while the server runs.
+    if session.appService != nil { return session }
     if let cached = cached(session.token) { return cached }
     return try await load(session.token)
   }

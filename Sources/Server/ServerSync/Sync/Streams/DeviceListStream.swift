@@ -6,6 +6,9 @@ import ServerRooms
 
 /// Whose devices the client has to look up again, and whose it may forget.
 ///
+/// For users with keys every room counts, encrypted or not: clients send keys and verify devices without a room, and a room may be
+/// encrypted later. For the others only encrypted rooms are looked at.
+///
 /// Spec: Client-Server API, "Tracking the device list for a user", `device_lists` of `GET /sync`.
 struct DeviceListStream {
   private(set) var changed: Set<UserID> = []
@@ -22,17 +25,28 @@ struct DeviceListStream {
     var stream = DeviceListStream()
     guard let from = context.from else { return stream }
     if context.hasOwnNews { try stream.addChangedKeys(context) }
-    for room in rooms where room[.encryption] != nil { try stream.addMembers(of: room, since: from.position, context) }
-    for (room, leftAt) in leftRooms where room[.encryption] != nil {
+    let hasKeys = context.delivery.keyCounts?.userHasKeys ?? false
+    for room in rooms where hasKeys || room[.encryption] != nil {
+      try stream.addMembers(of: room, since: from.position, context)
+    }
+    for (room, leftAt) in leftRooms where hasKeys || room[.encryption] != nil {
       stream.left.formUnion(try context.users(joinedTo: room, at: leftAt))
     }
-    if !stream.left.isEmpty {
-      stream.left.remove(context.user)
-      let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
-      stream.left = stream.left.filter { user in !shared.contains { $0.isJoined(user) } }
-    }
+    try stream.keepThoseOutOfView(context, hasKeys: hasKeys)
     stream.changed.subtract(stream.left)
     return stream
+  }
+
+  /// Takes those out of `left` who still share a room that counts.
+  private mutating func keepThoseOutOfView(_ context: SyncContext, hasKeys: Bool) throws {
+    guard !left.isEmpty else { return }
+    left.remove(context.user)
+    if hasKeys {
+      left = try left.filter { try !context.sharesRoom(with: $0) }
+    } else {
+      let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
+      left = left.filter { user in !shared.contains { $0.isJoined(user) } }
+    }
   }
 
   /// Writes `device_lists`.

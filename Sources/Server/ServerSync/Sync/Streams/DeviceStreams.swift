@@ -42,7 +42,9 @@ struct KeyCountStream {
     }
     let transaction = try context.rows.transaction()
     let members = try members(of: context.user, context.request.deviceID, transaction)
-    context.delivery.remember(.init(readAt: context.rows.completeUpTo, members: members))
+    let hasKeys = try transaction.first("SELECT 1 FROM device_key WHERE user_id = $1 LIMIT 1", context.user) { _ in true }
+    context.delivery.remember(
+      .init(readAt: context.rows.completeUpTo, members: members, userHasKeys: hasKeys ?? false))
     return KeyCountStream(members: members, hasChanged: known.map { $0.members != members } ?? false)
   }
 

@@ -58,7 +58,8 @@ package struct PresenceStream {
 }
 
 extension SyncContext {
-  fileprivate func sharesRoom(with other: UserID) throws -> Bool {
+  /// Whether the user is in a room together with another, or is that other. O(rooms of either).
+  func sharesRoom(with other: UserID) throws -> Bool {
     if other == user { return true }
     let mine = try memberships()
     if let theirs = sources.rooms.memberships.cachedRooms(of: other) { return Memberships.share(mine, theirs) }
