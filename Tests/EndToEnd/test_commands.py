@@ -89,6 +89,17 @@ def ordinary(shell):
     shell.call("user", "lock", "ann", "bob", code=64)
 
 
+def folders(shell, folder):
+    shell.heading("Folders that are no data folder")
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    for words in (["user", "list"], ["check"], ["backup", os.path.join(folder, "copy")]):
+        for path in (os.path.join(folder, "typo"), empty, "/dev/null"):
+            shell.call(*words, "--data-dir", path, code=1)
+    shell.call("restore", empty, "--data-dir", os.path.join(folder, "typo"), code=1)
+    assert os.listdir(empty) == [] and sorted(os.listdir(folder)) == ["empty"]
+
+
 def accounts(shell):
     shell.heading("Accounts, while no server runs")
     password = PASSWORD + "\n"
@@ -203,7 +214,9 @@ def commands(context):
     with tempfile.TemporaryDirectory(prefix="martlet-commands-") as folder:
         shell = Transcript(server, folder)
         try:
+            server.start().stop()
             ordinary(shell)
+            folders(shell, folder)
             accounts(shell)
             server.start()
             room = content(shell)

@@ -53,10 +53,9 @@ struct AdminCommand: Sendable {
     }
     do {
       let arguments = try CommandArguments(words, for: syntax)
-      let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
-        .configuration
+      let loaded = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
       if let question, !arguments.isConfirmed { try Self.confirm(question(arguments)) }
-      let connection = try await AdminConnection.open(configuration)
+      let connection = try await AdminConnection.open(loaded)
       do {
         try await run(AdminCall(arguments: arguments, connection: connection))
       } catch {

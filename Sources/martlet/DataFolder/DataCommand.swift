@@ -29,6 +29,7 @@ struct DataCommand: Sendable {
       "backup", ["FOLDER"],
       "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder."
     ) { arguments, configuration in
+      try DataDirectory.requireDatabase(in: configuration.dataDirectory)
       let made = try Backup.make(
         of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
       show(arguments, text(of: made)) { writer in
@@ -69,7 +70,8 @@ struct DataCommand: Sendable {
   ]
 
   private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
-    guard access(data, F_OK) == 0 else { throw StartError.directory(path: data, reason: "there is no such folder") }
+    // --repair would also change the permissions of a folder that is not Martlet's.
+    try DataDirectory.requireDatabase(in: data)
     // Held until the end: no server starts meanwhile.
     let directory = try? DataDirectory(data)
     let check = try DataCheck(
