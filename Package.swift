@@ -277,7 +277,7 @@ let package = Package(
       of: "martlet",
       uses: [
         "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
-        "MediaRouter", "Shell", "TLSTesting", "FilesTesting"
+        "MediaRouter", "CallServer", "Shell", "TLSTesting", "FilesTesting"
       ]),
     .testTarget(
       name: "TerminalTests",

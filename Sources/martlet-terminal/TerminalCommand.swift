@@ -36,7 +36,7 @@ struct TerminalCommand: Sendable {
   }
 
   func perform(_ words: [String]) async -> ExitStatus {
-    if words == ["--help"] {
+    if words == ["-h"] || words.prefix(while: { $0 != "--" }).contains("--help") {
       StandardOutput.write("martlet \(syntax.usage)\n    \(summary)\n")
       return .success
     }

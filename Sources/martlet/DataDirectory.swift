@@ -24,6 +24,23 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Throws `directory` if no server has ever used the folder. Creates nothing, so that a typing error leaves no folder behind.
+  static func requireDatabase(in path: String) throws(StartError) {
+    try requireFolder(path)
+    guard access(path + "/martlet.db", F_OK) == 0 else {
+      throw .directory(path: path, reason: "there is no database in it (martlet.db); the first martlet serve makes one")
+    }
+  }
+
+  /// Throws `directory` if there is no such folder.
+  private static func requireFolder(_ path: String) throws(StartError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw .directory(path: path, reason: errno == ENOENT ? "there is no such folder" : String(cString: strerror(errno)))
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw .directory(path: path, reason: "it is not a folder") }
+  }
+
   deinit {
     // Closing alone is not enough: between fork and exec, a child process also has the descriptor, and with it the lock.
     flock(lock, LOCK_UN)
@@ -35,8 +52,6 @@ final class DataDirectory: Sendable {
     do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
       throw .directory(path: path, reason: error.description)
     }
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw .directory(path: path, reason: String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw .directory(path: path, reason: "it is not a folder") }
+    try requireFolder(path)
   }
 }

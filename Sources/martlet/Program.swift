@@ -11,35 +11,26 @@ enum Program {
 
   /// Runs the subcommand in `arguments` and returns the exit status. The first argument is the program itself.
   static func run(_ arguments: [String]) async -> Int32 {
-    let rest = Array(arguments.dropFirst(2))
+    let words = Array(arguments.dropFirst())
+    let rest = Array(words.dropFirst())
     let status: ExitStatus
-    if let (command, words) = AdminCommand.named(by: Array(arguments.dropFirst())) {
-      return await command.perform(words).rawValue
+    if let topic = helpTopic(words) { return showHelp(for: topic).rawValue }
+    if let (command, rest) = AdminCommand.named(by: words) { return await command.perform(rest).rawValue }
+    if let (command, rest) = DataCommand.named(by: words) { return command.perform(rest).rawValue }
+    if let name = words.first, TerminalClient.commands.contains(name) {
+      return TerminalClient.replaceProcess(arguments: words).rawValue
     }
-    if let (command, words) = DataCommand.named(by: Array(arguments.dropFirst())) {
-      return command.perform(words).rawValue
-    }
-    if let name = arguments.dropFirst().first, TerminalClient.commands.contains(name) {
-      return TerminalClient.replaceProcess(arguments: Array(arguments.dropFirst())).rawValue
-    }
-    switch (arguments.dropFirst().first, rest.first) {
+    switch (words.first, rest.first) {
     case ("serve", _): status = await ServeCommand.run(rest)
     case ("config", "check"): status = checkConfiguration(Array(rest.dropFirst()))
     case ("config", "documentation"):
       StandardOutput.write(ConfigurationText.page())
       status = .success
-    case ("help", _), ("--help", _), ("-h", _):
-      StandardOutput.write(help())
-      status = TerminalClient.help()
     case ("version", _), ("--version", _):
       StandardOutput.write("martlet \(version)\n")
       status = .success
     case (nil, _): status = complain(.usage("no subcommand; martlet help lists them"))
-    case ("config", _): status = complain(.usage("unknown subcommand; there are config check, config documentation"))
-    case (let name?, _):
-      let others = AdminCommand.alternatives(to: [name])
-      let known = others.map { "there are \($0)" } ?? "martlet help lists them"
-      status = complain(.usage("unknown subcommand \(([name] + rest.prefix(1)).joined(separator: " ")); \(known)"))
+    case (_?, _): status = complainAboutCommand(words)
     }
     return status.rawValue
   }
@@ -52,7 +43,8 @@ enum Program {
       martlet serve [SETTING…]          runs the server until Ctrl-C
       martlet config check [SETTING…]   checks the configuration and prints each value with its origin
       martlet config documentation      prints Documentation/Configuration.md
-      martlet help, martlet version
+      martlet help [COMMAND]            explains a command, such as user add, a group, such as user, or all
+      martlet version                   prints the version
 
     The data folder. These commands work whether the server runs or not (restore makes a new folder). They accept settings, too:
 
@@ -61,6 +53,13 @@ enum Program {
     (--data-dir, --config), and --json for the complete response. Commands that cannot be undone ask first; --yes confirms.
 
     \(AdminCommand.help())
+    \(settingsHelp())
+    """
+  }
+
+  /// The part of the help text that lists all settings.
+  static func settingsHelp() -> String {
+    """
     Settings. A flag takes precedence over an environment variable, and a variable over the YAML file. The file is the one that
     --config FILE or MARTLET_CONFIG names, or else martlet.yaml if it exists (or /etc/martlet/martlet.yaml, for the packaged program):
 

@@ -49,6 +49,10 @@ struct Server: Sendable {
       let homeserver = try Homeserver(
         try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, follower: callChanges,
         log: Log("homeserver"))
+      do { try await homeserver.checkServerName() } catch {
+        await homeserver.shutdown()
+        throw error
+      }
       let projects = try CallProjects(homeserver)
       let calls = try callChanges.map {
         try configuration.callServer(projects, for: homeserver, following: $0, turn: turn)

@@ -48,6 +48,32 @@ import Testing
     #expect(try await matches(database, text).map(\.document).sorted() == expected)
   }
 
+  @Test(
+    arguments: [
+      ("1.19.2", [1]), ("v1.19.2", [1]), ("19.2", [1]), ("1.19", [1]), ("2.19.1", []), ("1 19 2", [1, 8]), ("1.19.20", []),
+      ("10.0.0.1", [2]), ("10.0.0.2", []), ("8448", [2]), ("030-1234567", [3]), ("1234567", [3]), ("2026-11-28", [4]),
+      ("28.11.2026", []), ("2026-11", [4]), ("10:30", [4]), ("some_long-name.txt", [5]), ("long-name", [5]), ("long_name", [5]),
+      ("name-long", []), ("sha256", [6]), ("256", [6]), ("cdfa7f57e1", [7]), ("cdfa7f57", [7]), ("15", [6]), ("km", [6]),
+      ("it's", [9]), ("1,000", [9]), ("don't", []), ("ann@example.org", [9]), ("release,today", [1])
+    ] as [(String, [Int64])])
+  func `numbers and names with signs in them match as they are written`(text: String, expected: [Int64]) async throws {
+    let (_, database) = try await database([
+      (1, "v1.19.2 release, out today"), (1, "at https://10.0.0.1:8448/"), (1, "call 030-1234567"),
+      (1, "since 2026-11-28T10:30:00Z"), (1, "some_long-name.txt"), (1, "SHA256 after 15km"),
+      (1, "cdfa7f57e1b9d02a4c8e6f1a3b5c7d9e"), (1, "from 2 to 19, not 1"), (1, "it's 1,000 for ann@example.org")
+    ])
+    defer { database.close() }
+    #expect(try await matches(database, text).map(\.document).sorted() == expected)
+  }
+
+  @Test(arguments: [
+    ("v1.19.2 release", ["v1.19.2", "release"]), ("(10.0.0.1), \"some_name\"", ["10.0.0.1", "some_name"]), ("...", []),
+    ("end. Begin", ["end", "Begin"]), ("--data-dir", ["data-dir"]), ("a,b 1,000", ["a", "b", "1,000"]), ("日本1.2", ["日本", "1.2"])
+  ])
+  func `terms to highlight are as they are written`(text: String, terms: [String]) {
+    #expect(FullTextQuery(text).terms == terms)
+  }
+
   @Test(arguments: [
     "\"", "hello\" OR \"x", "body:hello", "hello*", "NOT hello", "hello AND", "(hello", "hello)", "^hello", "NEAR(hello x)",
     "{scope} : s1", "hello - x", "'; DROP TABLE full_text; --", "\u{0}hello", "hello + world"

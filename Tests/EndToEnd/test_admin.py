@@ -72,6 +72,10 @@ def stopped_and_running(context):
     server = Server()
     operator = Operator(server)
     try:
+        # The folder is made by the server's first start.
+        assert "there is no database" in operator.run("user", "add", "early", stdin=PASSWORD + "\n", code=1)
+        assert sorted(os.listdir(server.folder)) == []
+        server.start().stop()
         administer(operator, "stopped")
         server.start()
         path = os.path.join(server.folder, "admin.sock")
@@ -85,6 +89,23 @@ def stopped_and_running(context):
         assert server.stop() == 0
         assert not os.path.exists(path)
         assert operator.json("user", "show", "running")["deactivated"] is True
+    finally:
+        server.close()
+
+
+@test("the data folder alone is enough for a command: it tells the server's name")
+def data_folder_alone(context):
+    server = Server().start()
+    operator = Operator(server)
+    try:
+        operator.settings = ["--data-dir", server.folder]
+        for name in ("running", "stopped"):
+            if name == "stopped":
+                server.stop()
+            assert operator.run("user", "add", name, stdin=PASSWORD + "\n") == f"@{name}:test.example\n"
+            assert operator.json("user", "show", name)["name"] == f"@{name}:test.example"
+            assert "test.example" in operator.run("user", "show", name, "--server-name", "other.example", code=1)
+        assert operator.json("user", "show", "running")["name"] == "@running:test.example"
     finally:
         server.close()
 
@@ -195,9 +216,10 @@ def invitations(user, kind="invite"):
 
 @test("commands say what is wrong with them")
 def mistakes(context):
-    server = Server()
+    server = Server().start()
     operator = Operator(server)
     try:
+        server.stop()
         for words in (["user", "lock"], ["user", "lock", "a", "b"], ["user", "list", "--limit", "0"], ["user", "list", "--limit"],
                       ["user", "list", "--json", "--json"], ["audit", "--before", "x"]):
             assert operator.run(*words, code=64).startswith("martlet: "), words

@@ -80,13 +80,31 @@ def ordinary(shell):
     shell.call("nonsense", code=64)
     shell.call("user", "lock", code=64)
     shell.call("user", "lock", "--help", code=0)
-    shell.call("call", "key", "--help", code=64)
+    shell.call("call", "key", code=64)
+    shell.call("call", "key", "--help")
+    shell.call("help", "token")
+    shell.call("user", "add", "ann", "--json", "--help")
+    shell.call("backup", "--help")
+    shell.call("config", "check", "--help")
+    shell.call("help", "nonsense", code=64)
+    shell.call("user", "frobnicate", code=64)
     shell.admin("user", "list", "--limit", "0", code=64)
     shell.call("send", "--help")
     shell.call("send", "--nonsense", code=64)
     shell.call("config", "check", "--nonsense", "1", code=78)
     shell.call("config", code=64)
     shell.call("user", "lock", "ann", "bob", code=64)
+
+
+def folders(shell, folder):
+    shell.heading("Folders that are no data folder")
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    for words in (["user", "list"], ["check"], ["backup", os.path.join(folder, "copy")]):
+        for path in (os.path.join(folder, "typo"), empty, "/dev/null"):
+            shell.call(*words, "--data-dir", path, code=1)
+    shell.call("restore", empty, "--data-dir", os.path.join(folder, "typo"), code=1)
+    assert os.listdir(empty) == [] and sorted(os.listdir(folder)) == ["empty"]
 
 
 def accounts(shell):
@@ -203,7 +221,9 @@ def commands(context):
     with tempfile.TemporaryDirectory(prefix="martlet-commands-") as folder:
         shell = Transcript(server, folder)
         try:
+            server.start().stop()
             ordinary(shell)
+            folders(shell, folder)
             accounts(shell)
             server.start()
             room = content(shell)

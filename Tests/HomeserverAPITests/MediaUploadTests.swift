@@ -188,9 +188,31 @@ import Testing
           .get, "/_matrix/media/v3/thumbnail/\(path)?width=32&height=32", token: nil)
         #expect(thumbnail.status == (isOpen ? 400 : 404))
         #expect(try await fixture.raw(.get, Self.authed + path, token: ann.token).status == 200)
-        let pending = try await create(fixture, ann)
-        #expect(try await fixture.call(.get, Self.frozen + pending).errorCode == "M_NOT_FOUND")
       }
+    }
+  }
+
+  @Test(arguments: [false, true], ["download/%", "download/%/name.txt", "thumbnail/%?width=32&height=32"])
+  func `the frozen addresses wait for announced content, then say that it has not come`(
+    isOpen: Bool, path: String
+  ) async throws {
+    try await APIFixture.run(configure: {
+      $0.registration = .open
+      $0.media.allowsUnauthenticatedDownloads = isOpen
+    }) { fixture in
+      let ann = try await fixture.register("ann")
+      let parts = path.split(separator: "%")
+      let pending = try await create(fixture, ann)
+      let target = "/_matrix/media/v3/\(parts[0])\(pending)\(parts.dropFirst().joined())"
+      let began = EventLoop.nowNanoseconds
+      let early = try await fixture.call(.get, target + (target.contains("?") ? "&" : "?") + "timeout_ms=100")
+      #expect(early.status == 504 && early.errorCode == "M_NOT_YET_UPLOADED")
+      #expect(EventLoop.nowNanoseconds - began >= 100_000_000)
+      #expect(try await put(fixture, ann, pending).status == 200)
+      let late = try await fixture.raw(.get, target, token: nil)
+      #expect(late.status == (!isOpen ? 404 : path.hasPrefix("download") ? 200 : 400))
+      let unknown = target.replacing(pending, with: "example.org/nobodygaveout")
+      #expect(try await fixture.call(.get, unknown).errorCode == "M_NOT_FOUND")
     }
   }
 

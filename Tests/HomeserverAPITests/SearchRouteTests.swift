@@ -27,6 +27,16 @@ import Testing
     category(answer)?["results"]?.elements.compactMap { $0["result"]?["event_id"]?.string } ?? []
   }
 
+  @Test func `a version is found by its number, and highlighted as it is written`() async throws {
+    try await scene { scene in
+      let release = try await scene.say("v1.19.2 release", as: scene.ann)
+      _ = try await scene.say("2 of 19 at 1", as: scene.ann)
+      let answer = try await search(scene, "1.19.2", as: scene.bob)
+      #expect(ids(answer) == [release])
+      #expect(category(answer)?["highlights"]?.elements.compactMap(\.string) == ["1.19.2"])
+    }
+  }
+
   @Test func `messages, names and topics are found by their words, by everyone who may read them`() async throws {
     try await scene { scene in
       let first = try await scene.say("The quick brown fox", as: scene.ann)

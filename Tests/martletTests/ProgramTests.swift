@@ -71,6 +71,40 @@ struct ProgramTests {
     #expect(page.body == metrics.exposition())
   }
 
+  @Test(
+    "--help explains a command or a group, wherever it stands",
+    arguments: [
+      ("help user add", "martlet user add NAME", 1), ("user add --help", "martlet user add NAME", 1),
+      ("user add ann --json --help", "martlet user add NAME", 1), ("user list -h", "martlet user list", 1),
+      ("user --help", "martlet user show USER", 10), ("help call", "martlet call key add", 4),
+      ("call key -h", "martlet call key remove", 4), ("backup --help", "martlet backup FOLDER", 1),
+      ("restore x --help", "martlet restore FOLDER", 1), ("check --data-dir x --help", "martlet check", 1),
+      ("serve --help", "--bind, MARTLET_BIND", 1), ("serve -h", "until Ctrl-C", 1), ("config check --help", "config check", 1),
+      ("config --help", "config documentation", 2), ("help version", "Prints the version", 1)
+    ])
+  func help(line: String, expected: String, count: Int) throws {
+    let topic = try #require(Program.helpTopic(line.split(separator: " ").map(String.init)))
+    let text = try #require(Program.help(for: topic))
+    #expect(text.contains(expected))
+    #expect(text.split(separator: "\n").count { $0.hasPrefix("martlet ") } == count)
+  }
+
+  @Test(
+    "A text that looks like a question is a text",
+    arguments: ["notice send ann -h", "notice send ann -- --help", "user list"])
+  func noHelp(line: String) {
+    #expect(Program.helpTopic(line.split(separator: " ").map(String.init)) == nil)
+  }
+
+  @Test("Help for all, or for what is not a command")
+  func helpTopics() async {
+    #expect(Program.helpTopic(["help"]) == [] && Program.helpTopic(["--help"]) == [])
+    #expect(Program.help(for: ["nonsense"]) == nil)
+    #expect(await Program.run(["martlet", "help", "nonsense"]) == 64)
+    #expect(await Program.run(["martlet", "user", "add", "--help"]) == 0)
+    #expect(await Program.run(["martlet", "user"]) == 64)
+  }
+
   @Test("A command line that is not understood ends with 64, a bad configuration with 78")
   func statuses() async {
     #expect(await Program.run(["martlet"]) == 64)

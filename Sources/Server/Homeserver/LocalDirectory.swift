@@ -31,4 +31,8 @@ struct LocalDirectory: RoomDirectory {
   func requireMayChange(_ alias: RoomAlias, by actor: Rooms.Actor) throws {
     try appServices.requireMay(change: alias, actor.userID, actor.appService.flatMap { appServices[$0] })
   }
+
+  func isReserved(_ alias: RoomAlias, for actor: Rooms.Actor) -> Bool {
+    actor.appService.flatMap { appServices[$0] }?.owns(alias) ?? false
+  }
 }

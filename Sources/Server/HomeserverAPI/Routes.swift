@@ -81,13 +81,13 @@ package struct Routes {
   /// Adds an endpoint that anyone may call. `APIRequest.session` looks for a token all the same.
   package mutating func on(
     _ endpoint: Endpoint, budget: RateLimiter.Budget? = nil, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
-    alsoAt paths: [String] = [],
+    alsoAt paths: [String] = [], endsOnShutdown: Bool = false,
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
     precondition(endpoint.access == .anyone, "the handler of an endpoint for accounts takes a session")
     let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
-    add(endpoint, paths, bodyLimit) { request in
+    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
       try limiter?.charge(budget, to: request.peer)
       return try await handler(
         APIRequest(request, bodyLimit: bodyLimit, authentication: authentication, admission: admission))

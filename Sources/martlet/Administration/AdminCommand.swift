@@ -40,23 +40,12 @@ struct AdminCommand: Sendable {
     return nil
   }
 
-  /// The commands that begin with the first of these words, for somebody who has mistyped one; nil if there are none.
-  static func alternatives(to words: [String]) -> String? {
-    let names = all.map(\.syntax.words).filter { $0.first == words.first }.map { $0.joined(separator: " ") }
-    return names.isEmpty ? nil : names.joined(separator: ", ")
-  }
-
   func perform(_ words: [String]) async -> ExitStatus {
-    if words == ["--help"] {
-      StandardOutput.write("martlet \(syntax.usage)\n    \(summary)\n")
-      return .success
-    }
     do {
       let arguments = try CommandArguments(words, for: syntax)
-      let configuration = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
-        .configuration
+      let loaded = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
       if let question, !arguments.isConfirmed { try Self.confirm(question(arguments)) }
-      let connection = try await AdminConnection.open(configuration)
+      let connection = try await AdminConnection.open(loaded)
       do {
         try await run(AdminCall(arguments: arguments, connection: connection))
       } catch {

@@ -24,22 +24,52 @@ struct AdminConnection: Sendable {
   private static let startMilliseconds = 5_000
   private static let answerSeconds = 600
 
-  /// Throws `StartError`, and what opening the database throws.
-  static func open(_ configuration: Configuration) async throws -> AdminConnection {
+  /// Opens the data folder of the settings, or finds the server that uses it.
+  ///
+  /// The server's name is that of the server that runs, or of the accounts in the folder. Without both, the settings say it.
+  /// Throws `StartError`, also if the settings name another server, and what opening the database throws.
+  static func open(_ loaded: LoadedConfiguration) async throws -> AdminConnection {
+    var configuration = loaded.configuration
+    let isNamed = loaded.origins["server_name"] != nil
+    try DataDirectory.requireDatabase(in: configuration.dataDirectory)
     do {
       let directory = try DataDirectory(configuration.dataDirectory)
-      let homeserver = try Homeserver(
-        try configuration.homeserver(in: directory), tables: CallTables.statements, log: Log("homeserver"))
-      var api = APIConfiguration()
-      let key = AccessToken.random(prefix: "mlo_")
-      api.operatorKey = key
-      let projects = try CallProjects(homeserver)
-      let router = HomeserverAPI.router(for: homeserver, api) { $0.addCallKeyRoutes(projects) }
-      let calls = OperatorCalls(router: router, key: key)
-      return AdminConnection(way: .stopped(homeserver, calls, directory), serverName: configuration.serverName)
+      if !isNamed,
+        let name = try await AccountServer.name(
+          inDatabase: directory.path + "/martlet.db", tables: CallTables.statements)
+      {
+        configuration.serverName = name.text.string
+      }
+      return try await open(configuration, in: directory)
     } catch StartError.directoryInUse(let path) {
-      return AdminConnection(way: .running(folder: path), serverName: configuration.serverName)
+      let name = try await serverName(in: path) ?? configuration.serverName
+      guard !isNamed || name == configuration.serverName else {
+        throw StartError.failed("the server that uses \(path) is \(name), but server_name is \(configuration.serverName)")
+      }
+      return AdminConnection(way: .running(folder: path), serverName: name)
     }
+  }
+
+  private static func open(_ configuration: Configuration, in directory: DataDirectory) async throws -> AdminConnection {
+    let homeserver = try Homeserver(
+      try configuration.homeserver(in: directory), tables: CallTables.statements, log: Log("homeserver"))
+    do { try await homeserver.checkServerName() } catch {
+      await homeserver.shutdown()
+      throw error
+    }
+    var api = APIConfiguration()
+    let key = AccessToken.random(prefix: "mlo_")
+    api.operatorKey = key
+    let projects = try CallProjects(homeserver)
+    let router = HomeserverAPI.router(for: homeserver, api) { $0.addCallKeyRoutes(projects) }
+    return AdminConnection(
+      way: .stopped(homeserver, OperatorCalls(router: router, key: key), directory), serverName: configuration.serverName)
+  }
+
+  /// Asks the server that uses the folder; nil if it is of a version that does not tell.
+  private static func serverName(in folder: String) async throws -> String? {
+    let answer = try await ask(OperatorCalls.Call(.get, AdminCall.ownAdministration + "/server"), in: folder)
+    return answer.status == 200 ? (try? JSON.parse(answer.body))?["server_name"]?.string : nil
   }
 
   /// Lets go of the data folder.

@@ -30,6 +30,7 @@ struct DataCommand: Sendable {
       "backup", ["FOLDER"],
       "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream."
     ) { arguments, configuration in
+      try DataDirectory.requireDatabase(in: configuration.dataDirectory)
       let toStream = arguments.operands[0] == stream
       let made =
         try toStream
@@ -91,7 +92,8 @@ struct DataCommand: Sendable {
   }
 
   private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
-    guard access(data, F_OK) == 0 else { throw StartError.directory(path: data, reason: "there is no such folder") }
+    // --repair would also change the permissions of a folder that is not Martlet's.
+    try DataDirectory.requireDatabase(in: data)
     // Held until the end: no server starts meanwhile.
     let directory = try? DataDirectory(data)
     let check = try DataCheck(

@@ -174,6 +174,31 @@ import Testing
     }
   }
 
+  @Test func `a service names and lists a room that it is not in, by an alias that is its own`() async throws {
+    try await AppServiceFixture.run({
+      $0.aliases.append(.init(isExclusive: false, expression: "#shared_.*:example\\.org"))
+    }) { service in
+      let room = try await service.room()
+      let path = "directory/list/appservice/net/\(room)"
+      func alias(_ name: String) -> String { "directory/room/%23\(name)%3Aexample.org" }
+      let body = #"{"room_id":"\#(PercentDecoding.text(room))"}"#
+      _ = try await service.register("_tea_pot")
+      let list = #"{"visibility":"public"}"#
+      #expect(try await service.call(.put, path, as: nil, list).errorCode == "M_FORBIDDEN")
+      // Everyone may have this alias, so that the room's members decide.
+      #expect(try await service.call(.put, alias("shared_cup"), as: nil, body).errorCode == "M_FORBIDDEN")
+      #expect(
+        try await service.call(.put, alias("_tea_cup"), as: nil, #"{"room_id":"!none:example.org"}"#).errorCode == "M_FORBIDDEN"
+      )
+      #expect(try await service.call(.put, alias("_tea_cup"), as: nil, body).status == 200)
+      #expect(try await service.call(.put, alias("_tea_can"), as: "_tea_pot", body).status == 200)
+      #expect(try await service.call(.put, alias("_tea_cup"), as: nil, body).status == 409)
+      #expect(try await service.call(.put, path, as: nil, list).status == 200)
+      #expect(try await service.call(.delete, alias("_tea_can"), as: nil).status == 200)
+      #expect(try await service.call(.delete, alias("_tea_cup"), as: "_tea_pot").status == 200)
+    }
+  }
+
   @Test(arguments: [(true, "_tea_pot", true), (false, "_tea_pot", false), (true, nil, false)] as [(Bool, String?, Bool)])
   func `rate limits hold the service's users unless it is exempt, and never its sender`(
     _ isRateLimited: Bool, _ user: String?, _ isHeld: Bool

@@ -39,6 +39,7 @@ final class RoomsFixture: Sendable {
     func provideUser(_ user: UserID) async throws {}
     func provideRoom(_ alias: RoomAlias) async throws -> Bool { false }
     func requireMayChange(_ alias: RoomAlias, by actor: Rooms.Actor) throws {}
+    func isReserved(_ alias: RoomAlias, for actor: Rooms.Actor) -> Bool { false }
   }
 
   func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }

@@ -142,6 +142,12 @@ struct RoomAnswer: Sendable {
     ]
   }
 
+  /// The memberships that the timeline gives a user, oldest first.
+  func memberships(of user: String) -> [String] {
+    timeline.filter { $0["type"]?.isString("m.room.member") ?? false && $0["state_key"]?.string == user }
+      .compactMap { $0["content"]?["membership"]?.string }
+  }
+
   func ephemeral(_ type: StaticString) -> JSON? {
     json["ephemeral"]?["events"]?.elements.first { $0["type"]?.isString(type) ?? false }?["content"]
   }

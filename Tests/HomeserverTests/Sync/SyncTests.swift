@@ -161,8 +161,58 @@ import Testing
     try await bob.sync()
     try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
     let left = try #require(try await bob.sync().room(room, "leave"))
-    #expect(left.state.isEmpty)
-    #expect(left.timeline.allSatisfy { $0["state_key"]?.isString("@bob:example.org") ?? false })
+    #expect(left.state.isEmpty && !left.isLimited)
+    #expect(left.memberships(of: "@bob:example.org") == ["leave"] && left.timeline.count == 1)
+  }
+
+  @Test(arguments: ["invited", "joined", "shared", "world_readable"], [true, false])
+  func `a user whose invitation ends gets the event that ends it`(visibility: String, isDeclined: Bool) async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(
+      of: "ann",
+      settings: """
+        {"preset":"private_chat","initial_state":[{"type":"m.room.history_visibility","content":
+        {"history_visibility":"\(visibility)"}}]}
+        """)
+    let bob = try fixture.client("bob")
+    try await bob.sync()
+    try await fixture.rooms.invite(bob.user, to: room, by: RoomsFixture.actor("ann"))
+    try await bob.sync()
+    if isDeclined {
+      try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    } else {
+      try await fixture.rooms.ban(bob.user, from: room, by: RoomsFixture.actor("ann"))
+    }
+    let left = try #require(try await bob.sync().room(room, "leave"))
+    #expect(left.memberships(of: "@bob:example.org") == [isDeclined ? "leave" : "ban"] && left.timeline.count == 1)
+    #expect(try await bob.sync().isIdle)
+  }
+
+  @Test(arguments: [true, false])
+  func `a declined invitation to a room that everyone has left is told`(isAfterRestart: Bool) async throws {
+    var fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", settings: #"{"preset":"private_chat"}"#)
+    try await fixture.rooms.invite(RoomsFixture.user("bob"), to: room, by: RoomsFixture.actor("ann"))
+    let token = try await fixture.client("bob").sync().token
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("ann"))
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    if isAfterRestart { fixture = try fixture.reopened() }
+    let bob = try fixture.client("bob")
+    bob.since = token
+    let left = try #require(try await bob.sync().room(room, "leave"))
+    #expect(left.memberships(of: "@bob:example.org") == ["leave"] && left.timeline.count == 1)
+  }
+
+  @Test func `an invitation that came and went between two syncs is told with both events`() async throws {
+    let fixture = try SyncFixture()
+    let room = try await fixture.room(of: "ann", settings: #"{"preset":"private_chat"}"#)
+    let bob = try fixture.client("bob")
+    try await bob.sync()
+    try await fixture.rooms.invite(bob.user, to: room, by: RoomsFixture.actor("ann"))
+    try await fixture.base.send("secret", to: room, by: "ann")
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
+    let left = try #require(try await bob.sync().room(room, "leave"))
+    #expect(left.memberships(of: "@bob:example.org") == ["invite", "leave"] && left.timeline.count == 2)
   }
 
   @Test func `members are loaded lazily, those who speak first`() async throws {

@@ -1,7 +1,9 @@
 /// Full text of numbered documents, each in one scope: the one facility of the database whose SQL differs from engine to engine.
 ///
 /// Words match whole, without regard to case and accents; one of four characters or more also matches as the beginning of a
-/// longer word. Scripts that put no spaces between words are indexed by character and found by any run of characters.
+/// longer word. Words that a sign joins, such as `1.19.2` and `data-dir`, match one after the other. Where letters and digits
+/// meet, each also matches alone: `1.19.2` finds `v1.19.2`. Scripts that put no spaces between words are indexed by character and
+/// found by any run of characters.
 /// Measured choice: Documentation/Decisions/0007-search.md.
 package enum FullTextIndex {
   /// Creates the index, for a migration. A database has one.
@@ -43,7 +45,7 @@ package struct FullTextQuery: Sendable {
   package static let termsLimit = 32
   /// Scopes that are worth naming: each costs a walk through what it has.
   package static let scopesLimit = 32
-  /// Characters from which on a term also matches the beginnings of words.
+  /// Characters of a term's last word from which on it also matches the beginnings of words.
   private static let prefixCharacters = 4
 
   /// - Parameters:
@@ -52,16 +54,17 @@ package struct FullTextQuery: Sendable {
   ///     few matches are looked at; whole words cost the matches alone.
   package init(_ text: String, in scopes: [Int64]? = nil, matchesBeginnings: Bool = true) {
     precondition(scopes?.count ?? 0 <= Self.scopesLimit, "every scope costs a walk through it")
-    let words = TextSegments.words(of: text).prefix(Self.termsLimit)
-    terms = words.map(\.text)
-    let body = words.map { word in
-      let quoted = "\"" + word.characters.joined(separator: " ") + "\""
-      return matchesBeginnings && word.isSpaced && word.length >= Self.prefixCharacters ? quoted + "*" : quoted
+    let terms = TextSegments.terms(of: text).prefix(Self.termsLimit)
+    self.terms = terms.map(\.text)
+    let body = terms.map { term in
+      let quoted = "\"" + term.parts.joined(separator: " ") + "\""
+      let isLong = term.parts.last?.unicodeScalars.count ?? 0 >= Self.prefixCharacters
+      return matchesBeginnings && term.isSpaced && isLong ? quoted + "*" : quoted
     }
     var expression = "body : (" + body.joined(separator: " AND ") + ")"
     if let scopes { expression = "scope : (" + scopes.map { "\"s\($0)\"" }.joined(separator: " OR ") + ") AND " + expression }
     self.expression = expression
-    isEmpty = words.isEmpty || scopes?.isEmpty ?? false
+    isEmpty = terms.isEmpty || scopes?.isEmpty ?? false
   }
 
   /// Whether nothing can match.
@@ -103,17 +106,17 @@ extension WriteTransaction {
   /// Adds a document that is not there yet. Throws `DatabaseError.constraint` for one that is.
   package func addFullText(_ text: String, document: Int64, scope: Int64) throws {
     try execute(
-      "INSERT INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)", TextSegments.spaced(text))
+      "INSERT INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)", TextSegments.indexed(text))
   }
 
   /// Adds a document, or puts it in the place of what it was.
   package func replaceFullText(_ text: String, document: Int64, scope: Int64) throws {
     try execute(
       "INSERT OR REPLACE INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)",
-      TextSegments.spaced(text))
+      TextSegments.indexed(text))
   }
 
-  /// Takes a document out; one that is not there is none.
+  /// Takes a document out, if it is there.
   package func removeFullText(document: Int64) throws {
     try execute(FullTextIndex.deletionOfDocument, document)
   }

@@ -85,15 +85,15 @@ extension Routes {
   private mutating func addFrozenDownloadRoutes(_ pool: BlockingPool) {
     let media = homeserver.media
 
-    on(.getContent) { request in
+    on(.getContent, endsOnShutdown: true) { request in
       try await request.content(of: media, for: request.anyone, pool)
     }
 
-    on(.getContentOverrideName) { request in
+    on(.getContentOverrideName, endsOnShutdown: true) { request in
       try await request.content(of: media, for: request.anyone, named: request.path("fileName"), pool)
     }
 
-    on(.getContentThumbnail) { request in
+    on(.getContentThumbnail, endsOnShutdown: true) { request in
       try await request.thumbnail(of: media, for: request.anyone, pool)
     }
   }

@@ -132,7 +132,8 @@ package final class MediaRepository: Sendable {
           fileName: row.optionalText(2).map { ByteString($0) }, hash: hash)
       }
       if let item { return item.map { .item($0) } ?? .nothing }
-      return try isToken && PendingUploads.isPending(tx, mediaID, now) ? .pending : .nothing
+      // Also without a token: the standard's answer tells no more than whoever knows the ID knows.
+      return try PendingUploads.isPending(tx, mediaID, now) ? .pending : .nothing
     }
   }
 

@@ -76,7 +76,7 @@ package final class AppService: Sendable {
   }
 
   /// Whether nobody else may have such an alias.
-  func owns(_ alias: RoomAlias) -> Bool { aliases.contains { $0.isExclusive && $0.pattern.matches(alias.text) } }
+  package func owns(_ alias: RoomAlias) -> Bool { aliases.contains { $0.isExclusive && $0.pattern.matches(alias.text) } }
 
   var hasAliasNamespaces: Bool { !aliases.isEmpty }
   var hasNamespacesOfRooms: Bool { !rooms.isEmpty || hasAliasNamespaces }

@@ -14,4 +14,6 @@ package protocol RoomDirectory: Sendable {
   func provideRoom(_ alias: RoomAlias) async throws -> Bool
   /// Throws `M_EXCLUSIVE` for an alias that only another may make or delete.
   func requireMayChange(_ alias: RoomAlias, by actor: Rooms.Actor) throws
+  /// Whether the alias is in an exclusive namespace of the application service that acts.
+  func isReserved(_ alias: RoomAlias, for actor: Rooms.Actor) -> Bool
 }

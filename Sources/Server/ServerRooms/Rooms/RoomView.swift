@@ -90,8 +90,9 @@ package struct RoomView: Sendable {
 
   private func canSee(at position: Int64, isOwnMembership: Bool) -> Bool {
     if seesAll { return true }
+    // Of a user who is out: also that an invitation ended, when they never were in.
+    if isOwnMembership, membership == .leave || membership == .ban, position > leftAt ?? 0 { return true }
     if let leftAt, position > leftAt {
-      if isOwnMembership { return true }
       guard Self.value(history.visibilities, before: position) == .worldReadable else { return false }
     }
     let memberships = [Self.value(history.memberships, before: position), Self.value(history.memberships, at: position)]

@@ -22,11 +22,13 @@ extension Rooms {
   package static let aliasesLimit = 1_000
   package static let userAliasesLimit = 1_000
 
+  /// Gives a room an alias. A member may, an administrator, and for an alias that is its alone an application service.
+  ///
   /// Spec: `PUT /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_INVALID_PARAM`, `M_UNKNOWN` (409) for a taken alias.
   package func addAlias(_ alias: RoomAlias, to roomID: RoomID, by actor: Actor) async throws {
     try await database.write { transaction in
       guard let room = try self.cache.newest(roomID, in: transaction),
-        room.isJoined(actor.userID) || actor.isAdministrator
+        room.isJoined(actor.userID) || actor.isAdministrator || self.directory.isReserved(alias, for: actor)
       else { throw MatrixError.forbidden("You are not in this room.") }
       guard try self.room(of: alias, in: transaction) == nil else {
         throw MatrixError.unknown(status: 409, "The alias \(alias) is taken.")
@@ -39,8 +41,8 @@ extension Rooms {
     }
   }
 
-  /// Removes an alias: its creator may, who may set the room's canonical alias, and an administrator. The room's state
-  /// no longer names it either, where the user may say so.
+  /// Removes an alias. Its creator may, a member who may set the room's canonical alias, an administrator, and the application
+  /// service whose alone it is. The room's state no longer names it either, if the user may say so.
   ///
   /// Spec: `DELETE /directory/room/{roomAlias}`. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.
   package func removeAlias(_ alias: RoomAlias, by actor: Actor) async throws {
@@ -53,7 +55,8 @@ extension Rooms {
         throw MatrixError.notFound("There is no room with the alias \(alias).")
       }
       let mayChange = room.canSetAddress(actor.userID)
-      guard creator == actor.userID || mayChange || actor.isAdministrator else {
+      guard creator == actor.userID || mayChange || actor.isAdministrator || self.directory.isReserved(alias, for: actor)
+      else {
         throw MatrixError.forbidden("An alias is removed by who made it or who may set the room's main address.")
       }
       try transaction.execute("DELETE FROM room_alias WHERE alias = $1", alias)

@@ -7,6 +7,7 @@ import ServerMedia
 /// The server itself: its version, its figures, what its administrators did.
 extension Routes {
   mutating func addServerAdministrationRoutes() {
+    addNameRoute()
     addStatisticsRoutes()
     addAuditRoute()
 
@@ -14,6 +15,11 @@ extension Routes {
     on(.get, Self.administration + "/v1/server_version", budget: .read) { _ in
       .json { $0.object { $0.member("server_version", "Martlet") } }
     }
+  }
+
+  private mutating func addNameRoute() {
+    let name = homeserver.configuration.serverName
+    onAdmin(.get, Self.ownAdministration + "/server") { _, _ in .json { $0.object { $0.member("server_name", name) } } }
   }
 
   private mutating func addStatisticsRoutes() {

@@ -23,14 +23,14 @@ struct LeftRoomStream {
     let isNew = before != .join
     let expiry = context.sources.rooms.expiry(of: room)
     let view = try RoomView(room, user: context.user, in: try context.rows.transaction(), expiry: expiry)
-    // Who was out already has been told all but what happened to their own membership.
-    let wasOut = view.leftAt.map { $0 <= context.since } ?? false
+    // A user who was out already has been told all but what happened to their own membership. One who never was in gets no more.
+    let wasOut = view.leftAt.map { $0 <= context.since } ?? true
     let lower = isNew && !wasOut ? try context.lastLeave(of: room) : context.since
     var timeline = try RoomTimeline(
       of: room,
       context.interval(lower: lower, end: leftAt, isNew: isNew, view: view, expiry: expiry, ignoring: account.ignored),
       context.rows)
-    if isNew && lower > 0 { timeline.limit() }
+    if isNew && lower > 0 && view.canRead { timeline.limit() }
     return LeftRoom(
       room: room, timeline: timeline, state: try state(timeline, view, leftAt, isNew: isNew), accountData: accountData,
       aggregations: try context.aggregations(of: timeline, in: room, ignoring: account.ignored))
