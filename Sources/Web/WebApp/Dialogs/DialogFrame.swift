@@ -23,6 +23,8 @@ final class DialogFrame<D: DOM> {
   var onClose: (() -> Void)?
   /// For what is in it.
   var onEnd: () -> Void = {}
+  /// What has the role, and the title as its name.
+  private let spoken: Node
   private let title: Node
   private let closeButton: Node
   private var first = Node.none
@@ -35,14 +37,16 @@ final class DialogFrame<D: DOM> {
     overlay = dom.element("div", "ma-overlay")
     if style != .dialog { dom.setFlag(overlay, "data-popover", true) }
     box = dom.element("div", in: overlay)
-    dom.setAttribute(box, "role", style == .menu ? "menu" : "dialog")
-    if style != .menu { dom.setAttribute(box, "aria-modal", "true") }
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
     title = dom.element("h2", "ma-dialog-title", in: header)
     dom.setAttribute(title, "tabindex", "-1")
     closeButton = dom.button("ma-round", icon: .close, label: .close, in: header)
     body = dom.element("div", "ma-dialog-body", in: box)
+    // Of a menu the body alone is one: its heading and its button, which a sheet has, may not stand within.
+    spoken = style == .menu ? body : box
+    dom.setAttribute(spoken, "role", style == .menu ? "menu" : "dialog")
+    if style != .menu { dom.setAttribute(box, "aria-modal", "true") }
     dom.on(closeButton, .click) { [self] _ in close() }
     dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }
     dom.on(overlay, .focus) { [self] in focused = $0.node }
@@ -56,7 +60,7 @@ final class DialogFrame<D: DOM> {
   /// - Parameter look: a class of its own.
   func setTitle(_ text: String, look: String = "") {
     dom.setText(title, text)
-    dom.setAttribute(box, "aria-label", text)
+    dom.setAttribute(spoken, "aria-label", text)
     let classes =
       switch style {
       case .dialog: "ma-dialog"

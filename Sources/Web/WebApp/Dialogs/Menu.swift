@@ -63,5 +63,7 @@ final class Menu<D: DOM> {
   func divide() { dom.setAttribute(dom.element("div", "ma-menu-line", in: frame.body), "role", "separator") }
 
   /// What is to be known before choosing, such as why a message was not sent.
-  func note(_ words: String) { dom.element("p", "ma-menu-note", text: words, in: frame.body) }
+  func note(_ words: String) {
+    dom.setAttribute(dom.element("p", "ma-menu-note", text: words, in: frame.body), "role", "none")
+  }
 }
