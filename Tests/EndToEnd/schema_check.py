@@ -72,8 +72,8 @@ class Checker:
             entry["times"] += 1
 
     def faults(self, method, template, status, operation, content_type, body):
-        # 502 and 504 say that another server failed.
-        if status >= 500 and status not in (502, 504) and str(status) not in operation.get("responses", {}):
+        # 502 and 504 say that another server failed, 507 that the disk is full.
+        if status >= 500 and status not in (502, 504, 507) and str(status) not in operation.get("responses", {}):
             yield "a server error", ""
         declares_json = "application/json" in operation.get("responses", {}).get(str(status), {}).get("content", {})
         if status < 400 and not declares_json:

@@ -319,7 +319,7 @@ async def _(test):
         await page.get_by_role("toolbar").get_by_role("button", name="Add a reaction").click()
         await page.get_by_label("Search emoji").fill("owl")
         await page.keyboard.press("Enter")
-        await alice.message("shall we?").get_by_role("button", name="🦉").wait_for()
+        await alice.message("shall we?").get_by_role("button", name="🦉 1").wait_for()
         await alice.until("() => document.activeElement.closest('article') !== null")
         # From an inner dialog back to what opened it.
         await page.keyboard.press("Control+k")

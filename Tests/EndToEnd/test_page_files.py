@@ -72,9 +72,8 @@ IAQgBRAACyAAQQJGBEBBABEAAAsgAEEDRgRAQQcgBCAFEAFBBxACCyAAQQRGBEAAC0EFCwsNAQBBEAsH
 @test("several programs run in one page; one that stops or cannot be had is told of")
 async def _(test):
     async with people(test, "alice", service_workers="block") as alice:
-        await alice.open()
         await alice.page.route("**/tiny.wasm", lambda route: route.fulfill(body=base64.b64decode(TINY), content_type="application/wasm"))
-        # What a program asks of a script that is fetched later waits for it.
+        # What a program asks of a script that is fetched later waits for it. The page itself fetches it behind its first screen.
         may_come = asyncio.Event()
 
         async def late(route):
@@ -83,6 +82,7 @@ async def _(test):
         await alice.page.route("**/sound.js", late)
         await alice.page.expose_function("soundMayCome", may_come.set)
         await alice.page.route("**/none.wasm", lambda route: route.fulfill(status=404))
+        await alice.open()
         told = await alice.page.evaluate("""async () => {
           const { Program } = await import('./program.js');
           const told = [], log = console.log;
