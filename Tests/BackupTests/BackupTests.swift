@@ -189,6 +189,15 @@ struct BackupTests {
     withExtendedLifetime(held) {}
     #expect(throws: BackupError.self) { try Backup.make(of: world.data, in: world.data + "/backup", now: 1) }
   }
+
+  @Test("A user writes no backup into the folder of another user, and reads one there")
+  func otherOwner() throws {
+    let world = try World()
+    try world.back()
+    let error = #expect(throws: BackupError.self) { try BackupFolder(world.backup, makes: true, user: geteuid() + 1) }
+    guard case .otherOwner(world.backup, _) = error else { throw error ?? .incomplete(path: "") }
+    _ = try BackupFolder(world.backup, makes: false, user: geteuid() + 1)
+  }
 }
 
 @Suite("Data check")

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import signal
 import sqlite3
@@ -311,6 +312,46 @@ def full_data_disk(context):
                 os.remove(other)
         finally:
             server.close()
+
+
+@test("backup and check name the owner of a file or folder that belongs to another user")
+def other_users(context):
+    if os.geteuid() != 0:
+        raise NotRun("only root can give files to another user")
+    nobody, name = 65534, pwd.getpwuid(65534).pw_name
+    server = Server().start()
+    try:
+        User(server.base)
+        server.stop()
+        # Not in the folder of this run of the tests, which is closed to other users.
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-", dir="/tmp") as place:
+            os.chmod(place, 0o755)
+            data, folder = os.path.join(place, "data"), os.path.join(place, "backup")
+            shutil.copytree(server.folder, data)
+
+            def as_nobody(*words):
+                done = subprocess.run([program(), *words, "--data-dir", data], capture_output=True, text=True, timeout=60, cwd="/",
+                                      user=nobody, group=nobody, extra_groups=[])
+                assert done.returncode == 1, done.stdout + done.stderr
+                return done.stdout + done.stderr
+
+            said = as_nobody("check")
+            assert f"Permission denied ({data} belongs to root)" in said, said
+            for path in [data, *(os.path.join(root, name) for root, folders, files in os.walk(data) for name in folders + files)]:
+                os.chown(path, nobody, nobody)
+            key = next(path for path in files_in(data) if not os.path.basename(path).startswith("martlet."))
+            os.chown(key, 0, 0)
+            os.chmod(key, 0o600)
+            assert "cannot be read by this user (it belongs to root)" in as_nobody("check")
+            assert f"Permission denied ({place} belongs to root)" in as_nobody("backup", os.path.join(place, "other"))
+            os.mkdir(folder, 0o700)
+            os.chown(folder, nobody, nobody)
+            assert f"Permission denied ({key} belongs to root)" in as_nobody("backup", folder)
+            said = run("backup", folder, "--data-dir", data, code=1)
+            assert f"belongs to {name}" in said and f"sudo -u {name} martlet backup {folder}" in said, said
+            assert files_in(folder) == []
+    finally:
+        server.close()
 
 
 @test("a backup of a newer version is refused in words, and the newer version's data folder can still be backed up")

@@ -98,7 +98,7 @@ enum FileContent {
   /// Makes a folder for its owner only, and those above it.
   static func makeFolder(_ path: String) throws(BackupError) {
     do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
-      throw .file(path: error.path, reason: error.reason)
+      throw .system(error.path, code: error.code)
     }
   }
 
