@@ -42,7 +42,8 @@ final class World {
   func back() throws -> Backup.Summary { try Backup.make(of: data, in: backup, now: 1) }
 
   func restore(newestSchema: Int = 1, isDry: Bool = false) throws -> Restore.Summary {
-    try Restore.run(from: backup, to: folder.path + "/restored", newestSchema: newestSchema, isDry: isDry)
+    guard !isDry else { return try Restore.check(backup, newestSchema: newestSchema) }
+    return try Restore.run(from: backup, to: folder.path + "/restored", newestSchema: newestSchema)
   }
 
   func exists(_ path: String) -> Bool { access("\(folder.path)/\(path)", F_OK) == 0 }
@@ -197,6 +198,37 @@ struct BackupTests {
     let error = #expect(throws: BackupError.self) { try BackupFolder(world.backup, makes: true, user: geteuid() + 1) }
     guard case .otherOwner(world.backup, _) = error else { throw error ?? .incomplete(path: "") }
     _ = try BackupFolder(world.backup, makes: false, user: geteuid() + 1)
+  }
+
+  @Test("A file of the backup that was deleted is copied again")
+  func deletedFile() throws {
+    let world = try World()
+    try world.back()
+    unlink("\(world.backup)/files/2c/\(World.hash)")
+    #expect(throws: BackupError.self) { try world.restore(isDry: true) }
+    #expect(try world.back().copiedFiles == 2)
+    _ = try world.restore(isDry: true)
+  }
+
+  @Test("Restore refuses while a server uses the folder that was moved away")
+  func serverRuns() throws {
+    let world = try World()
+    try world.back()
+    for name in ["restored.old", "other", "restored2"] {
+      try FileContent.makeFolder("\(world.folder.path)/\(name)")
+      try FileContent.write("", toNew: "\(world.folder.path)/\(name)/martlet.lock")
+    }
+    func hold(_ name: String) -> Int32 {
+      let file = open("\(world.folder.path)/\(name)/martlet.lock", O_RDWR)
+      #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+      return file
+    }
+    let others = [hold("other"), hold("restored2")], old = hold("restored.old")
+    defer { for file in others { close(file) } }
+    #expect(throws: BackupError.serverRuns(path: world.folder.path + "/restored.old")) { try world.restore() }
+    _ = try world.restore(isDry: true)
+    close(old)
+    _ = try world.restore()
   }
 }
 

@@ -1,5 +1,6 @@
 """`martlet backup`, `restore` and `check`: under load, killed, on a full disk, and everything read back."""
 import contextlib
+import gzip
 import json
 import os
 import pwd
@@ -89,6 +90,7 @@ def under_load(context):
         assert not os.path.exists(restored.folder)
         run("restore", folder, "--data-dir", restored.folder)
         assert "overwrite" in run("restore", folder, "--data-dir", restored.folder, code=1)
+        assert "sound" in run("restore", folder, "--dry-run", "--data-dir", restored.folder)
         assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
         restored.start()
         for user, room, sent, count in zip(senders.users, senders.rooms, senders.sent, before):
@@ -132,9 +134,12 @@ def streamed(context):
         assert "sound" in restore(again, "--dry-run")
         assert "not a whole backup" in restore(made.stdout[:-3_000], code=1)
         assert "not a backup of martlet" in restore(content, code=1)
+        assert "through gunzip" in restore(gzip.compress(made.stdout), code=1)
         assert os.listdir(place) == ["unpacked"]
         restore(made.stdout)
         assert "overwrite" in restore(made.stdout, code=1)
+        assert "sound" in restore(made.stdout, "--dry-run")
+        assert sorted(os.listdir(place)) == ["data", "unpacked"]
         assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
         restored.start()
         user.base, user.host = restored.base, f"127.0.0.1:{restored.port}"
@@ -350,6 +355,21 @@ def other_users(context):
             said = run("backup", folder, "--data-dir", data, code=1)
             assert f"belongs to {name}" in said and f"sudo -u {name} martlet backup {folder}" in said, said
             assert files_in(folder) == []
+    finally:
+        server.close()
+
+
+@test("a restore onto a mount point says that it cannot be replaced, before it copies anything")
+def mount_point(context):
+    server = Server().start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere, small_disk(12) as place:
+            folder = os.path.join(elsewhere, "backup")
+            back_up(server, folder)
+            said = run("restore", folder, "--data-dir", place, code=1)
+            assert "is a mount point" in said and f"{place}/data" in said, said
+            run("restore", folder, "--data-dir", os.path.join(place, "data"))
+            assert os.listdir(place) == ["data"]
     finally:
         server.close()
 

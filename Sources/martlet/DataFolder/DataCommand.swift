@@ -47,20 +47,14 @@ struct DataCommand: Sendable {
     },
     DataCommand(
       "restore", ["FOLDER"], options: [CommandSyntax.Option(name: "--dry-run")],
-      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares and tells. With - for FOLDER, reads a tar stream from standard input."
+      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares, whatever the data folder has, and writes nothing. With - for FOLDER, reads a tar stream from standard input."
     ) { arguments, configuration in
       let isDry = arguments.has("--dry-run")
-      let restored =
-        try arguments.operands[0] == stream
-        ? Restore.run(
-          reading: STDIN_FILENO, to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
-        : Restore.run(
-          from: arguments.operands[0], to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
+      let restored = try restore(arguments.operands[0], to: configuration.dataDirectory, isDry: isDry)
       let time = try JSON.object { $0.member("made_ts", restored.made) }["made_ts"]
       let what =
-        "\(restored.files) files, \(restored.bytes) bytes, schema version \(restored.schema), "
-        + "of \(Table.time(time)), \(isDry ? "would be" : "are") in \(configuration.dataDirectory)"
-      show(arguments, isDry ? "the backup is sound; \(what)" : what) { writer in
+        "\(count(restored.files, "file")), \(restored.bytes) bytes, schema version \(restored.schema), of \(Table.time(time))"
+      show(arguments, isDry ? "the backup is sound: \(what)" : "\(what), are in \(configuration.dataDirectory)") { writer in
         writer.member("files", Int64(restored.files))
         writer.member("bytes", restored.bytes)
         writer.member("schema", Int64(restored.schema))
@@ -89,6 +83,15 @@ struct DataCommand: Sendable {
     return try Backup.make(
       of: data, writing: STDOUT_FILENO, temporary: processEnvironment()["TMPDIR"] ?? "/var/tmp",
       now: WallClock.system.now())
+  }
+
+  private static func restore(_ source: String, to data: String, isDry: Bool) throws -> Restore.Summary {
+    switch (source == stream, isDry) {
+    case (false, true): try Restore.check(source, newestSchema: newestSchema)
+    case (true, true): try Restore.check(reading: STDIN_FILENO, newestSchema: newestSchema)
+    case (false, false): try Restore.run(from: source, to: data, newestSchema: newestSchema)
+    case (true, false): try Restore.run(reading: STDIN_FILENO, to: data, newestSchema: newestSchema)
+    }
   }
 
   private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
@@ -125,6 +128,8 @@ struct DataCommand: Sendable {
     return "\(made.files) files, \(made.bytes) bytes; copied \(made.copiedFiles) files, \(made.copiedBytes) bytes"
       + (missing > 0 ? "\n\(missing) files that the database names are missing; martlet check lists them" : "")
   }
+
+  private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
   private static var newestSchema: Int { Schema.migrations(with: CallTables.statements).last?.version ?? 0 }
 
