@@ -200,6 +200,35 @@ struct BackupTests {
     _ = try BackupFolder(world.backup, makes: false, user: geteuid() + 1)
   }
 
+  @Test("Damaged content is backed up as it is, and counted by each backup", arguments: ["jello", "hell", ""])
+  func damagedContent(text: String) throws {
+    let world = try World()
+    unlink(world.content)
+    try FileContent.write(text, toNew: world.content)
+    for _ in 1...2 {
+      let summary = try world.back()
+      #expect(summary.damagedMedia == 1 && summary.missingMedia == 0 && summary.keptMedia == 0 && !summary.isWhole)
+    }
+    _ = try world.restore()
+    let restored = "\(world.folder.path)/restored/media/2c/\(World.hash)"
+    #expect(try FileContent.read(restored) == FileContent.read(world.content))
+  }
+
+  @Test("A backup keeps its copy of content that is now missing or damaged", arguments: [nil, "hell", ""])
+  func keepsContent(text: String?) throws {
+    let world = try World()
+    #expect(try world.back().isWhole)
+    unlink(world.content)
+    if let text { try FileContent.write(text, toNew: world.content) }
+    for _ in 1...2 {
+      let summary = try world.back()
+      #expect(summary.missingMedia == (text == nil ? 1 : 0) && summary.damagedMedia == (text == nil ? 0 : 1))
+      #expect(summary.keptMedia == 1 && summary.files == 3)
+    }
+    _ = try world.restore()
+    #expect(try FileContent.read("\(world.folder.path)/restored/media/2c/\(World.hash)")?.hash == World.hash)
+  }
+
   @Test("A file of the backup that was deleted is copied again")
   func deletedFile() throws {
     let world = try World()

@@ -319,6 +319,31 @@ def full_data_disk(context):
             server.close()
 
 
+@test("a backup tells of missing and damaged uploads with a status of its own, and --quiet prints nothing else")
+def damaged_uploads(context):
+    server = Server().start()
+    try:
+        upload_megabytes(server, 2)
+        server.stop()
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as place:
+            folder = os.path.join(place, "backup")
+            assert run("backup", folder, "--quiet", "--data-dir", server.folder) == ""
+            files = [path for path in files_in(os.path.join(server.folder, "media")) if len(os.path.basename(path)) == 64]
+            assert len(files) == 2, files
+            os.remove(files[0])
+            os.truncate(files[1], 5)
+            for words in (["--quiet"], []):
+                said = run("backup", folder, *words, "--data-dir", server.folder, code=2)
+                assert "missing (1) or damaged (1)" in said and "has 2 of them from before" in said, said
+                assert ("copied" in said) == (not words), said
+            run("restore", folder, "--data-dir", os.path.join(place, "data"))
+            run("check", "--hashes", "--data-dir", os.path.join(place, "data"))
+            stream = subprocess.run([program(), "backup", "-", "--quiet", "--data-dir", server.folder], capture_output=True, timeout=60)
+            assert stream.returncode == 2 and b"missing (1) or damaged (1)" in stream.stderr, stream.stderr
+    finally:
+        server.close()
+
+
 @test("backup and check name the owner of a file or folder that belongs to another user")
 def other_users(context):
     if os.geteuid() != 0:

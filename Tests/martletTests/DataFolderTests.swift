@@ -84,7 +84,7 @@ struct DataFolderTests {
     let folder = try TemporaryFolder()
     let data = folder.path + "/data", backup = folder.path + "/backup"
     try await Self.make(data, "chat.example", user: "ann")
-    #expect(await Program.run(["martlet", "backup", backup, "--data-dir", data]) == 0)
+    #expect(await Program.run(["martlet", "backup", backup, "--quiet", "--data-dir", data]) == 0)
     #expect(await Program.run(["martlet", "restore", backup, "--data-dir", data]) == 1)
     #expect(await Program.run(["martlet", "restore", backup, "--dry-run", "--data-dir", data]) == 0)
     #expect(Self.names(in: folder.path).sorted() == ["backup", "data"])

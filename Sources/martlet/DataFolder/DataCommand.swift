@@ -27,8 +27,8 @@ struct DataCommand: Sendable {
 
   static let all: [DataCommand] = [
     DataCommand(
-      "backup", ["FOLDER"],
-      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream."
+      "backup", ["FOLDER"], options: [CommandSyntax.Option(name: "--quiet")],
+      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream. Ends with 2 if the backup is made but uploaded files are missing or damaged in the data folder. --quiet prints only what is wrong."
     ) { arguments, configuration in
       try DataDirectory.requireDatabase(in: configuration.dataDirectory)
       let toStream = arguments.operands[0] == stream
@@ -36,14 +36,18 @@ struct DataCommand: Sendable {
         try toStream
         ? makeStream(of: configuration.dataDirectory)
         : Backup.make(of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
+      if let problem = problem(of: made) { Program.complain(problem) }
+      if arguments.has("--quiet") { return made.isWhole ? .success : .incomplete }
       show(arguments, text(of: made), beside: toStream) { writer in
         writer.member("files", Int64(made.files))
         writer.member("bytes", made.bytes)
         writer.member("copied_files", Int64(made.copiedFiles))
         writer.member("copied_bytes", made.copiedBytes)
         writer.member("missing_media", Int64(made.missingMedia))
+        writer.member("damaged_media", Int64(made.damagedMedia))
+        writer.member("kept_media", Int64(made.keptMedia))
       }
-      return .success
+      return made.isWhole ? .success : .incomplete
     },
     DataCommand(
       "restore", ["FOLDER"], options: [CommandSyntax.Option(name: "--dry-run")],
@@ -124,9 +128,15 @@ struct DataCommand: Sendable {
   }
 
   private static func text(of made: Backup.Summary) -> String {
-    let missing = made.missingMedia
-    return "\(made.files) files, \(made.bytes) bytes; copied \(made.copiedFiles) files, \(made.copiedBytes) bytes"
-      + (missing > 0 ? "\n\(missing) files that the database names are missing; martlet check lists them" : "")
+    "\(count(made.files, "file")), \(made.bytes) bytes; copied \(count(made.copiedFiles, "file")), \(made.copiedBytes) bytes"
+  }
+
+  /// Returns what is wrong with the data folder; nil if nothing is.
+  private static func problem(of made: Backup.Summary) -> String? {
+    guard !made.isWhole else { return nil }
+    return
+      "the backup is made, but uploaded files are missing (\(made.missingMedia)) or damaged (\(made.damagedMedia)) in the data folder; "
+      + "the backup has \(made.keptMedia) of them from before. martlet check --hashes names them"
   }
 
   private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
