@@ -28,6 +28,7 @@ final class DataDirectory: Sendable {
   static func requireDatabase(in path: String) throws(StartError) {
     try requireFolder(path)
     guard access(path + "/martlet.db", F_OK) == 0 else {
+      guard errno == ENOENT else { throw .directory(path: path, reason: refusal(errno, path + "/martlet.db")) }
       throw .directory(path: path, reason: "there is no database in it (martlet.db); the first martlet serve makes one")
     }
   }
@@ -36,9 +37,16 @@ final class DataDirectory: Sendable {
   private static func requireFolder(_ path: String) throws(StartError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      throw .directory(path: path, reason: errno == ENOENT ? "there is no such folder" : String(cString: strerror(errno)))
+      throw .directory(path: path, reason: errno == ENOENT ? "there is no such folder" : refusal(errno, path))
     }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw .directory(path: path, reason: "it is not a folder") }
+  }
+
+  /// In the system's words; names the owner if a permission is missing.
+  private static func refusal(_ code: Int32, _ path: String) -> String {
+    let reason = String(cString: strerror(code))
+    guard code == EACCES, let hint = FileOwner.hint(for: path) else { return reason }
+    return "\(reason) (\(hint))"
   }
 
   deinit {

@@ -20,7 +20,8 @@ struct BackupStreamTests {
   private func restore(_ path: String, _ world: World, isDry: Bool = false) throws -> Restore.Summary {
     let file = open(path, O_RDONLY)
     defer { close(file) }
-    return try Restore.run(reading: file, to: world.folder.path + "/restored", newestSchema: 1, isDry: isDry)
+    guard !isDry else { return try Restore.check(reading: file, newestSchema: 1) }
+    return try Restore.run(reading: file, to: world.folder.path + "/restored", newestSchema: 1)
   }
 
   @Test("A stream is restored with the database, the content and the keys, and leaves nothing else")
@@ -51,7 +52,11 @@ struct BackupStreamTests {
       if ends {
         #expect(try restore(path, world, isDry: true).files == 3)
       } else {
-        #expect(throws: BackupError.incomplete(path: BackupStream.name), "\(missing)") { try restore(path, world) }
+        for isDry in [true, false] {
+          #expect(throws: BackupError.incomplete(path: BackupStream.name), "\(missing)") {
+            try restore(path, world, isDry: isDry)
+          }
+        }
       }
       #expect(!world.exists("restored") && !world.exists("restored.restoring") && !world.exists("restored.incoming"))
       try FileContent.remove(path)
@@ -61,8 +66,8 @@ struct BackupStreamTests {
     }
   }
 
-  @Test("A stream with a changed byte is refused")
-  func damaged() throws {
+  @Test("A stream with a changed byte is refused", arguments: [true, false])
+  func damaged(isDry: Bool) throws {
     let world = try World()
     let path = try stream(world)
     let whole = try #require(fileBytes(path))
@@ -70,11 +75,26 @@ struct BackupStreamTests {
     let file = open(path, O_WRONLY)
     defer { close(file) }
     pwrite(file, "j", 1, off_t(content))
-    let error = #expect(throws: BackupError.self) { try restore(path, world) }
+    let error = #expect(throws: BackupError.self) { try restore(path, world, isDry: isDry) }
     guard case .damaged = error else { throw error ?? .incomplete(path: "") }
     pwrite(file, "h", 1, off_t(content))
     pwrite(file, "X", 1, 3)
-    #expect(throws: BackupError.foreign(path: BackupStream.name)) { try restore(path, world) }
+    #expect(throws: BackupError.foreign(path: BackupStream.name)) { try restore(path, world, isDry: isDry) }
+  }
+
+  @Test("Restore names the program that unpacks a compressed stream", arguments: [true, false])
+  func compressed(isDry: Bool) throws {
+    let world = try World()
+    let path = world.folder.path + "/compressed.tar"
+    for (start, program) in [
+      ([0x1F, 0x8B, 8], "gunzip"), ([0x28, 0xB5, 0x2F, 0xFD], "unzstd"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], "unxz"),
+      ([0x42, 0x5A, 0x68, 0x39], "bunzip2")
+    ] as [([UInt8], String)] {
+      let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      try FileContent.write((start + [UInt8](repeating: 7, count: 1_000))[...], to: file, path)
+      close(file)
+      #expect(throws: BackupError.compressed(program: program)) { try restore(path, world, isDry: isDry) }
+    }
   }
 
   @Test(
@@ -86,7 +106,9 @@ struct BackupStreamTests {
     let file = open(path, O_WRONLY | O_CREAT, 0o600)
     try FileContent.write((TarEntry(name: name, bytes: 0, modified: 1).block + TarEntry.end)[...], to: file, path)
     close(file)
-    #expect(throws: BackupError.foreign(path: BackupStream.name)) { try restore(path, world) }
+    for isDry in [true, false] {
+      #expect(throws: BackupError.foreign(path: BackupStream.name)) { try restore(path, world, isDry: isDry) }
+    }
     #expect(!world.exists("x") && !world.exists("restored.incoming"))
   }
 

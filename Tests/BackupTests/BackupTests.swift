@@ -42,7 +42,8 @@ final class World {
   func back() throws -> Backup.Summary { try Backup.make(of: data, in: backup, now: 1) }
 
   func restore(newestSchema: Int = 1, isDry: Bool = false) throws -> Restore.Summary {
-    try Restore.run(from: backup, to: folder.path + "/restored", newestSchema: newestSchema, isDry: isDry)
+    guard !isDry else { return try Restore.check(backup, newestSchema: newestSchema) }
+    return try Restore.run(from: backup, to: folder.path + "/restored", newestSchema: newestSchema)
   }
 
   func exists(_ path: String) -> Bool { access("\(folder.path)/\(path)", F_OK) == 0 }
@@ -188,6 +189,75 @@ struct BackupTests {
     #expect(throws: BackupError.inUse(path: world.backup)) { try world.back() }
     withExtendedLifetime(held) {}
     #expect(throws: BackupError.self) { try Backup.make(of: world.data, in: world.data + "/backup", now: 1) }
+  }
+
+  @Test("A user writes no backup into the folder of another user, and reads one there")
+  func otherOwner() throws {
+    let world = try World()
+    try world.back()
+    let error = #expect(throws: BackupError.self) { try BackupFolder(world.backup, makes: true, user: geteuid() + 1) }
+    guard case .otherOwner(world.backup, _) = error else { throw error ?? .incomplete(path: "") }
+    _ = try BackupFolder(world.backup, makes: false, user: geteuid() + 1)
+  }
+
+  @Test("Damaged content is backed up as it is, and counted by each backup", arguments: ["jello", "hell", ""])
+  func damagedContent(text: String) throws {
+    let world = try World()
+    unlink(world.content)
+    try FileContent.write(text, toNew: world.content)
+    for _ in 1...2 {
+      let summary = try world.back()
+      #expect(summary.damagedMedia == 1 && summary.missingMedia == 0 && summary.keptMedia == 0 && !summary.isWhole)
+    }
+    _ = try world.restore()
+    let restored = "\(world.folder.path)/restored/media/2c/\(World.hash)"
+    #expect(try FileContent.read(restored) == FileContent.read(world.content))
+  }
+
+  @Test("A backup keeps its copy of content that is now missing or damaged", arguments: [nil, "hell", ""])
+  func keepsContent(text: String?) throws {
+    let world = try World()
+    #expect(try world.back().isWhole)
+    unlink(world.content)
+    if let text { try FileContent.write(text, toNew: world.content) }
+    for _ in 1...2 {
+      let summary = try world.back()
+      #expect(summary.missingMedia == (text == nil ? 1 : 0) && summary.damagedMedia == (text == nil ? 0 : 1))
+      #expect(summary.keptMedia == 1 && summary.files == 3)
+    }
+    _ = try world.restore()
+    #expect(try FileContent.read("\(world.folder.path)/restored/media/2c/\(World.hash)")?.hash == World.hash)
+  }
+
+  @Test("A file of the backup that was deleted is copied again")
+  func deletedFile() throws {
+    let world = try World()
+    try world.back()
+    unlink("\(world.backup)/files/2c/\(World.hash)")
+    #expect(throws: BackupError.self) { try world.restore(isDry: true) }
+    #expect(try world.back().copiedFiles == 2)
+    _ = try world.restore(isDry: true)
+  }
+
+  @Test("Restore refuses while a server uses the folder that was moved away")
+  func serverRuns() throws {
+    let world = try World()
+    try world.back()
+    for name in ["restored.old", "other", "restored2"] {
+      try FileContent.makeFolder("\(world.folder.path)/\(name)")
+      try FileContent.write("", toNew: "\(world.folder.path)/\(name)/martlet.lock")
+    }
+    func hold(_ name: String) -> Int32 {
+      let file = open("\(world.folder.path)/\(name)/martlet.lock", O_RDWR)
+      #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+      return file
+    }
+    let others = [hold("other"), hold("restored2")], old = hold("restored.old")
+    defer { for file in others { close(file) } }
+    #expect(throws: BackupError.serverRuns(path: world.folder.path + "/restored.old")) { try world.restore() }
+    _ = try world.restore(isDry: true)
+    close(old)
+    _ = try world.restore()
   }
 }
 

@@ -1,7 +1,9 @@
 """`martlet backup`, `restore` and `check`: under load, killed, on a full disk, and everything read back."""
 import contextlib
+import gzip
 import json
 import os
+import pwd
 import shutil
 import signal
 import sqlite3
@@ -88,6 +90,7 @@ def under_load(context):
         assert not os.path.exists(restored.folder)
         run("restore", folder, "--data-dir", restored.folder)
         assert "overwrite" in run("restore", folder, "--data-dir", restored.folder, code=1)
+        assert "sound" in run("restore", folder, "--dry-run", "--data-dir", restored.folder)
         assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
         restored.start()
         for user, room, sent, count in zip(senders.users, senders.rooms, senders.sent, before):
@@ -131,9 +134,12 @@ def streamed(context):
         assert "sound" in restore(again, "--dry-run")
         assert "not a whole backup" in restore(made.stdout[:-3_000], code=1)
         assert "not a backup of martlet" in restore(content, code=1)
+        assert "through gunzip" in restore(gzip.compress(made.stdout), code=1)
         assert os.listdir(place) == ["unpacked"]
         restore(made.stdout)
         assert "overwrite" in restore(made.stdout, code=1)
+        assert "sound" in restore(made.stdout, "--dry-run")
+        assert sorted(os.listdir(place)) == ["data", "unpacked"]
         assert "sound" in run("check", "--hashes", "--data-dir", restored.folder)
         restored.start()
         user.base, user.host = restored.base, f"127.0.0.1:{restored.port}"
@@ -311,6 +317,86 @@ def full_data_disk(context):
                 os.remove(other)
         finally:
             server.close()
+
+
+@test("a backup tells of missing and damaged uploads with a status of its own, and --quiet prints nothing else")
+def damaged_uploads(context):
+    server = Server().start()
+    try:
+        upload_megabytes(server, 2)
+        server.stop()
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as place:
+            folder = os.path.join(place, "backup")
+            assert run("backup", folder, "--quiet", "--data-dir", server.folder) == ""
+            files = [path for path in files_in(os.path.join(server.folder, "media")) if len(os.path.basename(path)) == 64]
+            assert len(files) == 2, files
+            os.remove(files[0])
+            os.truncate(files[1], 5)
+            for words in (["--quiet"], []):
+                said = run("backup", folder, *words, "--data-dir", server.folder, code=2)
+                assert "missing (1) or damaged (1)" in said and "has 2 of them from before" in said, said
+                assert ("copied" in said) == (not words), said
+            run("restore", folder, "--data-dir", os.path.join(place, "data"))
+            run("check", "--hashes", "--data-dir", os.path.join(place, "data"))
+            stream = subprocess.run([program(), "backup", "-", "--quiet", "--data-dir", server.folder], capture_output=True, timeout=60)
+            assert stream.returncode == 2 and b"missing (1) or damaged (1)" in stream.stderr, stream.stderr
+    finally:
+        server.close()
+
+
+@test("backup and check name the owner of a file or folder that belongs to another user")
+def other_users(context):
+    if os.geteuid() != 0:
+        raise NotRun("only root can give files to another user")
+    nobody, name = 65534, pwd.getpwuid(65534).pw_name
+    server = Server().start()
+    try:
+        User(server.base)
+        server.stop()
+        # Not in the folder of this run of the tests, which is closed to other users.
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-", dir="/tmp") as place:
+            os.chmod(place, 0o755)
+            data, folder = os.path.join(place, "data"), os.path.join(place, "backup")
+            shutil.copytree(server.folder, data)
+
+            def as_nobody(*words):
+                done = subprocess.run([program(), *words, "--data-dir", data], capture_output=True, text=True, timeout=60, cwd="/",
+                                      user=nobody, group=nobody, extra_groups=[])
+                assert done.returncode == 1, done.stdout + done.stderr
+                return done.stdout + done.stderr
+
+            said = as_nobody("check")
+            assert f"Permission denied ({data} belongs to root)" in said, said
+            for path in [data, *(os.path.join(root, name) for root, folders, files in os.walk(data) for name in folders + files)]:
+                os.chown(path, nobody, nobody)
+            key = next(path for path in files_in(data) if not os.path.basename(path).startswith("martlet."))
+            os.chown(key, 0, 0)
+            os.chmod(key, 0o600)
+            assert "cannot be read by this user (it belongs to root)" in as_nobody("check")
+            assert f"Permission denied ({place} belongs to root)" in as_nobody("backup", os.path.join(place, "other"))
+            os.mkdir(folder, 0o700)
+            os.chown(folder, nobody, nobody)
+            assert f"Permission denied ({key} belongs to root)" in as_nobody("backup", folder)
+            said = run("backup", folder, "--data-dir", data, code=1)
+            assert f"belongs to {name}" in said and f"sudo -u {name} martlet backup {folder}" in said, said
+            assert files_in(folder) == []
+    finally:
+        server.close()
+
+
+@test("a restore onto a mount point says that it cannot be replaced, before it copies anything")
+def mount_point(context):
+    server = Server().start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere, small_disk(12) as place:
+            folder = os.path.join(elsewhere, "backup")
+            back_up(server, folder)
+            said = run("restore", folder, "--data-dir", place, code=1)
+            assert "is a mount point" in said and f"{place}/data" in said, said
+            run("restore", folder, "--data-dir", os.path.join(place, "data"))
+            assert os.listdir(place) == ["data"]
+    finally:
+        server.close()
 
 
 @test("a backup of a newer version is refused in words, and the newer version's data folder can still be backed up")

@@ -79,6 +79,17 @@ struct DataFolderTests {
     await #expect(throws: (any Error).self) { try await Self.name(folder.path, "--server-name", "other.example") }
   }
 
+  @Test("A dry run of restore looks at the backup while the data folder is there, and changes nothing")
+  func dryRun() async throws {
+    let folder = try TemporaryFolder()
+    let data = folder.path + "/data", backup = folder.path + "/backup"
+    try await Self.make(data, "chat.example", user: "ann")
+    #expect(await Program.run(["martlet", "backup", backup, "--quiet", "--data-dir", data]) == 0)
+    #expect(await Program.run(["martlet", "restore", backup, "--data-dir", data]) == 1)
+    #expect(await Program.run(["martlet", "restore", backup, "--dry-run", "--data-dir", data]) == 0)
+    #expect(Self.names(in: folder.path).sorted() == ["backup", "data"])
+  }
+
   @Test("Without accounts the setting names the server")
   func noAccounts() async throws {
     let folder = try TemporaryFolder()

@@ -11,6 +11,13 @@ package struct Backup {
     package var copiedBytes: Int64 = 0
     /// Content that the database names and that is not in the data folder.
     package var missingMedia = 0
+    /// Content in the data folder whose SHA-256 is not its name.
+    package var damagedMedia = 0
+    /// Of the missing and damaged content, what the backup still has from the backup before.
+    package var keptMedia = 0
+
+    /// Whether all content that the database names is in the data folder, and whole as far as it was read.
+    package var isWhole: Bool { missingMedia + damagedMedia == 0 }
   }
 
   private let data: String
@@ -67,7 +74,7 @@ package struct Backup {
     try addFiles(known)
     let (schema, media) = try addDatabase()
     try addFiles(known)
-    for hash in media where files[DataFolder.contentPath(hash)] == nil { summary.missingMedia += 1 }
+    keepEarlierContent(media, of: previous)
     // What came after the database was copied, or is no longer named, is nothing that the copy could find.
     let all = files.values.filter { DataFolder.contentHash($0.entry.path).map(media.contains) ?? true }.sorted {
       $0.entry.path < $1.entry.path
@@ -76,6 +83,22 @@ package struct Backup {
     summary.files = all.count
     summary.bytes = all.reduce(0) { $0 + $1.entry.bytes }
     return summary
+  }
+
+  /// Counts missing and damaged content, and keeps what the backup before has of it: the only whole copy that is left.
+  private mutating func keepEarlierContent(_ media: Set<String>, of previous: BackupList?) {
+    let earlier = Dictionary((previous?.files ?? []).map { ($0.entry.path, $0) }) { first, _ in first }
+    for hash in media {
+      let path = DataFolder.contentPath(hash)
+      switch files[path]?.hash {
+      case hash: continue
+      case nil: summary.missingMedia += 1
+      case _?: summary.damagedMedia += 1
+      }
+      guard let file = earlier[path], file.hash == hash, place.has(hash, bytes: file.entry.bytes) else { continue }
+      files[path] = file
+      summary.keptMedia += 1
+    }
   }
 
   private mutating func addFiles(_ known: [FileEntry: BackupList.File]) throws(BackupError) {

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// A backup on disk: `backup.list` names what it holds; `files/ab/abcdef…` are the files, named by their SHA-256.
@@ -11,10 +12,14 @@ package final class BackupFolder: BackupPlace {
   private let lock: Int32
   private var incoming: String { path + "/incoming" }
 
-  /// Opens the folder of an earlier backup or, if `makes` is set, makes a new one. Throws `inUse`, `foreign`, `file`.
-  package init(_ path: String, makes: Bool) throws(BackupError) {
+  /// Opens the folder of an earlier backup or, if `makes` is set, makes a new one. `user`: the user who writes. Throws
+  /// `otherOwner`, `inUse`, `foreign`, `file`.
+  package init(_ path: String, makes: Bool, user: uid_t = geteuid()) throws(BackupError) {
     self.path = path
     if makes { try FileContent.makeFolder(path) }
+    if makes, let status = FileContent.status(path), status.st_uid != user {
+      throw .otherOwner(path: path, owner: FileOwner.name(of: path) ?? "another user")
+    }
     lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw errno == EWOULDBLOCK ? .inUse(path: path) : .system(path) }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Looks for what is wrong with a data folder, and mends what can be mended without loss.
@@ -48,6 +49,10 @@ package struct DataCheck {
   private mutating func checkModes() throws(BackupError) {
     var found: [Fault] = []
     func look(_ path: String, _ status: stat) {
+      if status.isFile, access("\(data)/\(path)", R_OK) != 0 {
+        let owner = FileOwner.name(of: "\(data)/\(path)") ?? "another user"
+        found.append(Fault(path: path, text: "cannot be read by this user (it belongs to \(owner))", repair: nil))
+      }
       guard status.isFile || status.isFolder, status.st_mode & 0o077 != 0 else { return }
       let mode = String(status.st_mode & 0o777, radix: 8)
       found.append(Fault(path: path, text: "is open to other users of this machine (mode \(mode))", repair: .mode))

@@ -1,8 +1,11 @@
+import Files
 import Glibc
 
 /// What lies in a data folder, as far as backups and checks have to know.
 enum DataFolder {
   static let database = "martlet.db"
+  /// A server holds a lock on this file.
+  private static let lock = "martlet.lock"
 
   /// The files that belong into a backup beside the database.
   static func files(in data: String) throws(BackupError) -> [FileEntry] {
@@ -17,7 +20,7 @@ enum DataFolder {
 
   /// The database is copied by SQLite; locks are the process's; thumbnails are made again; of unfinished uploads clients send all again.
   private static func isLeftOut(_ path: String) -> Bool {
-    path.hasPrefix(database) || path == "martlet.lock" || path.hasSuffix(".new") || path.hasPrefix("media/incoming/")
+    path.hasPrefix(database) || path == lock || path.hasSuffix(".new") || path.hasPrefix("media/incoming/")
       || path.hasPrefix("media/partial/") || isThumbnail(path)
   }
 
@@ -45,6 +48,22 @@ enum DataFolder {
       path = path[..<slash]
     }
     return real(".").map { $0 == data || $0.hasPrefix(data + "/") } ?? false
+  }
+
+  /// Returns a folder beside `data` that a server uses and that was perhaps `data` before, such as `data.old`; nil if there is none.
+  static func usedFolder(movedFrom data: String) -> String? {
+    let slash = data.lastIndex(of: "/")
+    let above = slash.map { String(data[...$0]) } ?? ""
+    let name = slash.map { data[data.index(after: $0)...] } ?? data[...]
+    let names = FolderOnDisk.names(in: above.isEmpty ? "." : above) ?? []
+    return names.filter { $0.hasPrefix(name + ".") }.map { above + $0 }.first(where: isUsed)
+  }
+
+  private static func isUsed(_ data: String) -> Bool {
+    let file = open("\(data)/\(lock)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
   private static func real(_ path: String) -> String? {

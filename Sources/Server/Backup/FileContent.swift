@@ -1,4 +1,3 @@
-import CCrypto
 import Files
 import Glibc
 
@@ -39,23 +38,17 @@ enum FileContent {
   static func read(
     _ source: Int32, _ path: String, copyingTo destination: (descriptor: Int32, path: String)?
   ) throws(BackupError) -> Summary {
-    guard let digest = EVP_MD_CTX_new() else { throw .system(path) }
-    defer { EVP_MD_CTX_free(digest) }
-    EVP_DigestInit_ex(digest, EVP_sha256(), nil)
+    guard let hash = ContentHash() else { throw .system(path) }
     var piece = [UInt8](repeating: 0, count: pieceBytes)
-    var bytes: Int64 = 0
     while true {
       let count = Glibc.read(source, &piece, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .system(path) }
       guard count > 0 else { break }
-      EVP_DigestUpdate(digest, piece, count)
-      bytes += Int64(count)
+      hash.add(piece[..<count])
       if let destination { try write(piece[..<count], to: destination.descriptor, destination.path) }
     }
-    var hash = [UInt8](repeating: 0, count: 32)
-    EVP_DigestFinal_ex(digest, &hash, nil)
-    return Summary(hash: hexadecimal(hash), bytes: bytes)
+    return hash.finish()
   }
 
   /// Copies a file into a new one, for its owner only, and syncs the copy. Returns nil if there is no source.
@@ -98,7 +91,7 @@ enum FileContent {
   /// Makes a folder for its owner only, and those above it.
   static func makeFolder(_ path: String) throws(BackupError) {
     do throws(FolderOnDisk.Failure) { try FolderOnDisk.make(path) } catch {
-      throw .file(path: error.path, reason: error.reason)
+      throw .system(error.path, code: error.code)
     }
   }
 
@@ -134,10 +127,6 @@ enum FileContent {
     guard lstat(path, &status) == 0 else { return }
     if status.isFolder { for name in try names(in: path) { try remove("\(path)/\(name)") } }
     guard Glibc.remove(path) == 0 || errno == ENOENT else { throw .system(path) }
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 

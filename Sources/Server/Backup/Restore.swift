@@ -9,57 +9,72 @@ package struct Restore {
     package let schema: Int
     /// Milliseconds since 1970.
     package let made: Int64
+
+    fileprivate init(_ list: BackupList) {
+      files = list.files.count
+      bytes = list.files.reduce(0) { $0 + $1.entry.bytes }
+      schema = list.schema
+      made = list.made
+    }
   }
 
-  /// Compares every file with its checksum and, unless `isDry` is set, writes the data folder. It is written beside its place under the
-  /// name `<data>.restoring` and moved there in one step, so that an interrupted restore leaves no data folder.
+  /// Compares every file of a backup with its checksum, and writes nothing.
   ///
   /// - Parameter newestSchema: the newest schema that this program knows.
-  /// Throws `exists`, `incomplete`, `damaged`, `newer`, and others of `BackupError`. `data` is then as it was.
-  package static func run(
-    from path: String, to data: String, newestSchema: Int, isDry: Bool
-  ) throws(BackupError) -> Summary {
+  /// Throws `incomplete`, `damaged`, `newer`, and others of `BackupError`.
+  package static func check(_ path: String, newestSchema: Int) throws(BackupError) -> Summary {
     let folder = try BackupFolder(path, makes: false)
-    guard let list = try folder.list() else { throw .incomplete(path: path) }
+    let list = try readList(of: folder, newestSchema)
+    for file in list.files { try check(try FileContent.read(folder.file(file.hash)), of: file, at: folder.file(file.hash)) }
+    return Summary(list)
+  }
+
+  /// Compares every file of a tar stream (`BackupStream`) with its checksum, and writes nothing. Throws as `check(_:)` does.
+  package static func check(reading descriptor: Int32, newestSchema: Int) throws(BackupError) -> Summary {
+    let stream = try BackupStreamReader.read(descriptor)
+    guard let list = stream.list else { throw .incomplete(path: BackupStream.name) }
     guard list.schema <= newestSchema else { throw .newer(version: list.schema, supported: newestSchema) }
-    guard try FileContent.names(in: data).isEmpty else { throw .exists(path: data) }
-    let place = data.count > 1 && data.hasSuffix("/") ? String(data.dropLast()) : data
+    for file in list.files { try check(stream.files[file.hash], of: file, at: BackupFolder.name(of: file.hash)) }
+    return Summary(list)
+  }
+
+  /// Compares every file with its checksum and writes the data folder. It is written beside its place under the name `<data>.restoring`
+  /// and moved there in one step, so that an interrupted restore leaves no data folder.
+  ///
+  /// - Parameter newestSchema: the newest schema that this program knows.
+  /// Throws `exists`, `serverRuns`, `mountPoint`, `incomplete`, `damaged`, `newer`, and others of `BackupError`. `data` is then as it was.
+  package static func run(from path: String, to data: String, newestSchema: Int) throws(BackupError) -> Summary {
+    let folder = try BackupFolder(path, makes: false)
+    let list = try readList(of: folder, newestSchema)
+    let place = try freePlace(data)
     let new = place + ".restoring"
-    if isDry {
-      for file in list.files { try check(try FileContent.read(folder.file(file.hash)), of: file, in: folder) }
-    } else {
-      do throws(BackupError) {
-        try FileContent.remove(new)
-        try FileContent.makeFolder(new)
-        for file in list.files { try copy(file, from: folder, to: new) }
-        try FileContent.walk(new) { path, status throws(BackupError) in
-          if status.isFolder { try FileContent.sync("\(new)/\(path)") }
-        }
-        try FileContent.sync(new)
-        // Takes the place of an empty folder, too, and of no other.
-        guard rename(new, place) == 0 else { throw .system(place) }
-      } catch {
-        try? FileContent.remove(new)
-        throw error
+    do throws(BackupError) {
+      try FileContent.remove(new)
+      try FileContent.makeFolder(new)
+      for file in list.files { try copy(file, from: folder, to: new) }
+      try FileContent.walk(new) { path, status throws(BackupError) in
+        if status.isFolder { try FileContent.sync("\(new)/\(path)") }
       }
+      try FileContent.sync(new)
+      // Takes the place of an empty folder, too, and of no other.
+      guard rename(new, place) == 0 else { throw errno == EBUSY ? .mountPoint(path: place) : .system(place) }
+    } catch {
+      try? FileContent.remove(new)
+      throw error
     }
-    return Summary(
-      files: list.files.count, bytes: list.files.reduce(0) { $0 + $1.entry.bytes }, schema: list.schema, made: list.made)
+    return Summary(list)
   }
 
   /// Makes a data folder of a tar stream (`BackupStream`). The stream is unpacked beside the data folder first, under the name `<data>.incoming`,
   /// which is removed at the end. So there must be room for the files twice.
   ///
   /// Throws as `run(from:)` does.
-  package static func run(
-    reading descriptor: Int32, to data: String, newestSchema: Int, isDry: Bool
-  ) throws(BackupError) -> Summary {
-    guard try FileContent.names(in: data).isEmpty else { throw .exists(path: data) }
-    let incoming = (data.count > 1 && data.hasSuffix("/") ? String(data.dropLast()) : data) + ".incoming"
+  package static func run(reading descriptor: Int32, to data: String, newestSchema: Int) throws(BackupError) -> Summary {
+    let incoming = try freePlace(data) + ".incoming"
     do throws(BackupError) {
       try FileContent.remove(incoming)
       try BackupStreamReader.unpack(descriptor, to: incoming)
-      let summary = try run(from: incoming, to: data, newestSchema: newestSchema, isDry: isDry)
+      let summary = try run(from: incoming, to: data, newestSchema: newestSchema)
       try FileContent.remove(incoming)
       return summary
     } catch {
@@ -68,10 +83,30 @@ package struct Restore {
     }
   }
 
+  private static func readList(of folder: BackupFolder, _ newestSchema: Int) throws(BackupError) -> BackupList {
+    guard let list = try folder.list() else { throw .incomplete(path: folder.path) }
+    guard list.schema <= newestSchema else { throw .newer(version: list.schema, supported: newestSchema) }
+    return list
+  }
+
+  /// Returns the path of the data folder without a slash at its end. Throws if it cannot be made there.
+  private static func freePlace(_ data: String) throws(BackupError) -> String {
+    let place = data.count > 1 && data.hasSuffix("/") ? String(data.dropLast()) : data
+    let names = try FileContent.names(in: data)
+    if names.allSatisfy({ $0 == "lost+found" }), let own = FileContent.status(data),
+      let above = FileContent.status(data + "/.."), own.st_dev != above.st_dev
+    {
+      throw .mountPoint(path: place)
+    }
+    guard names.isEmpty else { throw .exists(path: data) }
+    if let path = DataFolder.usedFolder(movedFrom: place) { throw .serverRuns(path: path) }
+    return place
+  }
+
   private static func copy(_ file: BackupList.File, from folder: BackupFolder, to data: String) throws(BackupError) {
     let target = "\(data)/\(file.entry.path)"
     if let slash = file.entry.path.lastIndex(of: "/") { try FileContent.makeFolder("\(data)/\(file.entry.path[..<slash])") }
-    try check(try FileContent.copy(folder.file(file.hash), to: target), of: file, in: folder)
+    try check(try FileContent.copy(folder.file(file.hash), to: target), of: file, at: folder.file(file.hash))
     // The next backup sees by it that the file is as it was.
     let seconds = file.entry.modified / 1_000_000
     let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(file.entry.modified - seconds * 1_000_000) * 1_000)
@@ -79,9 +114,8 @@ package struct Restore {
   }
 
   private static func check(
-    _ found: FileContent.Summary?, of file: BackupList.File, in folder: BackupFolder
+    _ found: FileContent.Summary?, of file: BackupList.File, at path: String
   ) throws(BackupError) {
-    let path = folder.file(file.hash)
     guard let found else { throw .damaged(path: path, reason: "(\(file.entry.path)) is missing") }
     guard found.hash == file.hash, found.bytes == file.entry.bytes else {
       throw .damaged(path: path, reason: "(\(file.entry.path)) does not have the checksum that is its name")

@@ -6,8 +6,11 @@ package enum FolderOnDisk {
   package struct Failure: Error, CustomStringConvertible {
     /// The folder that could not be made: the one that was wanted, or one above it.
     package let path: String
+    /// The system's `errno`.
+    package let code: Int32
+
     /// In the system's words.
-    package let reason: String
+    package var reason: String { String(cString: strerror(code)) }
 
     package var description: String { "\(path) cannot be made: \(reason)" }
   }
@@ -18,7 +21,7 @@ package enum FolderOnDisk {
     for part in path.split(separator: "/") {
       made += part + "/"
       guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-      throw Failure(path: made, reason: String(cString: strerror(errno)))
+      throw Failure(path: made, code: errno)
     }
   }
 

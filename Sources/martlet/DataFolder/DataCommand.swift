@@ -27,8 +27,8 @@ struct DataCommand: Sendable {
 
   static let all: [DataCommand] = [
     DataCommand(
-      "backup", ["FOLDER"],
-      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream."
+      "backup", ["FOLDER"], options: [CommandSyntax.Option(name: "--quiet")],
+      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream. Ends with 2 if the backup is made but uploaded files are missing or damaged in the data folder. --quiet prints only what is wrong."
     ) { arguments, configuration in
       try DataDirectory.requireDatabase(in: configuration.dataDirectory)
       let toStream = arguments.operands[0] == stream
@@ -36,31 +36,29 @@ struct DataCommand: Sendable {
         try toStream
         ? makeStream(of: configuration.dataDirectory)
         : Backup.make(of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
+      if let problem = problem(of: made) { Program.complain(problem) }
+      if arguments.has("--quiet") { return made.isWhole ? .success : .incomplete }
       show(arguments, text(of: made), beside: toStream) { writer in
         writer.member("files", Int64(made.files))
         writer.member("bytes", made.bytes)
         writer.member("copied_files", Int64(made.copiedFiles))
         writer.member("copied_bytes", made.copiedBytes)
         writer.member("missing_media", Int64(made.missingMedia))
+        writer.member("damaged_media", Int64(made.damagedMedia))
+        writer.member("kept_media", Int64(made.keptMedia))
       }
-      return .success
+      return made.isWhole ? .success : .incomplete
     },
     DataCommand(
       "restore", ["FOLDER"], options: [CommandSyntax.Option(name: "--dry-run")],
-      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares and tells. With - for FOLDER, reads a tar stream from standard input."
+      "Makes the data folder from a backup after comparing all checksums; never overwrites one. --dry-run only compares, whatever the data folder has, and writes nothing. With - for FOLDER, reads a tar stream from standard input."
     ) { arguments, configuration in
       let isDry = arguments.has("--dry-run")
-      let restored =
-        try arguments.operands[0] == stream
-        ? Restore.run(
-          reading: STDIN_FILENO, to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
-        : Restore.run(
-          from: arguments.operands[0], to: configuration.dataDirectory, newestSchema: newestSchema, isDry: isDry)
+      let restored = try restore(arguments.operands[0], to: configuration.dataDirectory, isDry: isDry)
       let time = try JSON.object { $0.member("made_ts", restored.made) }["made_ts"]
       let what =
-        "\(restored.files) files, \(restored.bytes) bytes, schema version \(restored.schema), "
-        + "of \(Table.time(time)), \(isDry ? "would be" : "are") in \(configuration.dataDirectory)"
-      show(arguments, isDry ? "the backup is sound; \(what)" : what) { writer in
+        "\(count(restored.files, "file")), \(restored.bytes) bytes, schema version \(restored.schema), of \(Table.time(time))"
+      show(arguments, isDry ? "the backup is sound: \(what)" : "\(what), are in \(configuration.dataDirectory)") { writer in
         writer.member("files", Int64(restored.files))
         writer.member("bytes", restored.bytes)
         writer.member("schema", Int64(restored.schema))
@@ -89,6 +87,15 @@ struct DataCommand: Sendable {
     return try Backup.make(
       of: data, writing: STDOUT_FILENO, temporary: processEnvironment()["TMPDIR"] ?? "/var/tmp",
       now: WallClock.system.now())
+  }
+
+  private static func restore(_ source: String, to data: String, isDry: Bool) throws -> Restore.Summary {
+    switch (source == stream, isDry) {
+    case (false, true): try Restore.check(source, newestSchema: newestSchema)
+    case (true, true): try Restore.check(reading: STDIN_FILENO, newestSchema: newestSchema)
+    case (false, false): try Restore.run(from: source, to: data, newestSchema: newestSchema)
+    case (true, false): try Restore.run(reading: STDIN_FILENO, to: data, newestSchema: newestSchema)
+    }
   }
 
   private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
@@ -121,10 +128,18 @@ struct DataCommand: Sendable {
   }
 
   private static func text(of made: Backup.Summary) -> String {
-    let missing = made.missingMedia
-    return "\(made.files) files, \(made.bytes) bytes; copied \(made.copiedFiles) files, \(made.copiedBytes) bytes"
-      + (missing > 0 ? "\n\(missing) files that the database names are missing; martlet check lists them" : "")
+    "\(count(made.files, "file")), \(made.bytes) bytes; copied \(count(made.copiedFiles, "file")), \(made.copiedBytes) bytes"
   }
+
+  /// Returns what is wrong with the data folder; nil if nothing is.
+  private static func problem(of made: Backup.Summary) -> String? {
+    guard !made.isWhole else { return nil }
+    return
+      "the backup is made, but uploaded files are missing (\(made.missingMedia)) or damaged (\(made.damagedMedia)) in the data folder; "
+      + "the backup has \(made.keptMedia) of them from before. martlet check --hashes names them"
+  }
+
+  private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
   private static var newestSchema: Int { Schema.migrations(with: CallTables.statements).last?.version ?? 0 }
 
