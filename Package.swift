@@ -219,8 +219,9 @@ let package = Package(
 
     // Tests
     tests(of: "JSON"),
-    tests(of: "MatrixModel", uses: ["JSON"]),
-    tests(of: "EventContent", uses: ["JSON", "MatrixModel"]),
+    .target(name: "TimeTesting", path: "Tests/TimeTesting", swiftSettings: common),
+    tests(of: "MatrixModel", uses: ["JSON", "TimeTesting"]),
+    tests(of: "EventContent", uses: ["JSON", "MatrixModel", "TimeTesting"]),
     tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel", "ServerQueries"], without: ["Timeline/Snapshots"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
@@ -260,7 +261,7 @@ let package = Package(
         "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
-    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting"]),
+    tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting", "TimeTesting"]),
     tests(of: "Recording", uses: ["MediaRouter"]),
     tests(
       of: "CallServer",

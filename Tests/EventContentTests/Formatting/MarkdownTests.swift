@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import Testing
+import TimeTesting
 
 @testable import EventContent
 
@@ -135,8 +136,7 @@ import Testing
       String(repeating: part, count: 65_536 / part.utf8.count),
       "a" + String(repeating: part, count: 8_192 / part.utf8.count) + "b"
     ] {
-      let clock = ContinuousClock()
-      let time = clock.measure {
+      let time = processorTime {
         let text = FormattedText.markdown(ByteString(source))
         guard let html = text.html else { return }
         #expect(html.count <= source.utf8.count * 14 + 2_000)

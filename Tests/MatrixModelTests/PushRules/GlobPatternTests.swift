@@ -1,6 +1,7 @@
 import JSON
 import MatrixModel
 import Testing
+import TimeTesting
 
 @Suite struct GlobPatternTests {
   /// From the spec's text on `event_match`, and around it.
@@ -32,8 +33,7 @@ import Testing
 
   @Test func `hostile patterns take time in proportion`() {
     let text = ByteString(String(repeating: "a ", count: 30_000))
-    let clock = ContinuousClock()
-    let elapsed = clock.measure {
+    let elapsed = processorTime {
       #expect(GlobPattern("a*a*a*a*a*a*a*a*a*b").matchesWords(in: text) == false)
       #expect(GlobPattern("*a?a?a?a?a?a?a?a?b*").matchesWords(in: text) == false)
     }

@@ -22,6 +22,8 @@ final class EmojiPicker<D: DOM> {
   private var tone = Host.setting(Settings.skinTone) ?? ""
   /// What Enter takes: a picture only where it was looked for.
   private var first: String?
+  /// Enter was pressed before the emoji were here.
+  private var isEntered = false
   /// What stands in the grid, from the top: pictures have no category.
   private var parts: [(category: Emoji.Category?, node: Node)] = []
 
@@ -48,8 +50,8 @@ final class EmojiPicker<D: DOM> {
     grid = dom.element("div", "ma-emoji-grid", in: parent)
     field.onInput = { [self] in show() }
     dom.listen(field.input, .keyDown) { [self] event in
-      guard case .enter = event.key, let first else { return .pass }
-      pick(first)
+      guard case .enter = event.key else { return .pass }
+      if let first { pick(first) } else { isEntered = app.emoji.all.isEmpty }
       return .preventDefault
     }
     tones.onChange = { [self] in
@@ -65,6 +67,7 @@ final class EmojiPicker<D: DOM> {
   private func showMore() {
     guard frame.isOpen else { return }
     show()
+    if isEntered, let first { return pick(first) }
     dom.flush()
   }
 
