@@ -18,8 +18,10 @@ import Testing
     var api = APIConfiguration()
     api.rateLimits = false
     api.support.contacts = contacts
+    // Room, but no plenty: each request is measured, for this disk fills at once.
     api.disk = DiskSpace(measure: {
-      DiskSpace.Measure(freeBytes: space.isFull.load(ordering: .relaxed) ? 0 : 1 << 40, capacityBytes: 1 << 40)
+      DiskSpace.Measure(
+        freeBytes: space.isFull.load(ordering: .relaxed) ? 0 : DiskSpace.plentyBytes / 2, capacityBytes: 1 << 40)
     })
     try await APIFixture.run(api) { try await body($0, space) }
   }

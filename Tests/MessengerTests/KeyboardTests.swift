@@ -100,6 +100,31 @@ struct ToolTests {
     #expect(screen.timeline.view(of: screen.dom.focused)?.id == RowID(2))
   }
 
+  @Test("the bar begins with the reactions of one touch; the style sheet is told of a list too narrow for them")
+  func reactions() throws {
+    let options = TimelineOptions()
+    options.actions = [.addReaction]
+    var quick = ["🚀", "🐈"]
+    options.quickReactions = { quick }
+    let screen = Screen(options: options)
+    screen.timeline.load([message(1, "one")], head: .start)
+    let one = try #require(screen.element(RowID(1)))
+    func signs() -> [FakeElement] {
+      screen.dom.fire(.pointerOver, on: one.node)
+      return one.all("mg-tool-sign")
+    }
+    #expect(signs().map(\.text) == ["🚀", "🐈"])
+    screen.dom.fire(.click, on: try #require(signs().last).node)
+    #expect(screen.actions == ["\(TimelineAction.react(RowID(1), key: "🐈"))"])
+    quick = ["🐈"]
+    screen.timeline.renewTools()
+    #expect(signs().map(\.text) == ["🐈"])
+    for (width, isNarrow) in [(900.0, true), (901, false)] {
+      screen.dom.fire(.resize, on: screen.scroller, x: width, y: 600)
+      #expect((screen.dom[screen.timeline.root].attributes["data-narrow"] != nil) == isNarrow)
+    }
+  }
+
   @Test("without such actions there is no bar, and a row that goes leaves none behind")
   func noBar() throws {
     let plain = screen([.openMedia])

@@ -7,14 +7,19 @@ import Testing
   private final class World: Sendable {
     let free = Atomic<Int64>(1 << 40)
     let seconds = Atomic<Int>(0)
+    let milliseconds = Atomic<Int>(0)
+    let measured = Atomic<Int>(0)
     private let start = ContinuousClock.now
 
     func disk(capacity: Int64, log: Int64 = 0) -> DiskSpace {
       DiskSpace(
         measure: { [self] in
-          DiskSpace.Measure(freeBytes: free.load(ordering: .relaxed), capacityBytes: capacity, logBytes: log)
+          measured.wrappingAdd(1, ordering: .relaxed)
+          return DiskSpace.Measure(freeBytes: free.load(ordering: .relaxed), capacityBytes: capacity, logBytes: log)
         },
-        now: { [self] in start + .seconds(seconds.load(ordering: .relaxed)) })
+        now: { [self] in
+          start + .seconds(seconds.load(ordering: .relaxed)) + .milliseconds(milliseconds.load(ordering: .relaxed))
+        })
     }
   }
 
@@ -35,6 +40,22 @@ import Testing
     #expect(
       disk.trouble
         == "The disk of the data folder is full: \(reserve - 1) bytes are free, \(reserve) are kept in reserve.")
+  }
+
+  @Test func `with plenty of room small requests are not measured again for a moment, with little each is`() throws {
+    let world = World()
+    let disk = world.disk(capacity: 1 << 40)
+    func measures(_ bytes: Int64 = 0) throws -> Int {
+      let before = world.measured.load(ordering: .relaxed)
+      try disk.requireSpace(for: bytes)
+      return world.measured.load(ordering: .relaxed) - before
+    }
+    #expect(try [measures(), measures(), measures(1 << 20), measures(2 << 20)] == [1, 0, 0, 1])
+    world.milliseconds.store(Int(DiskSpace.restMilliseconds), ordering: .relaxed)
+    world.free.store(DiskSpace.reserveBytes + DiskSpace.plentyBytes - 1, ordering: .relaxed)
+    #expect(try [measures(), measures()] == [1, 1])
+    world.free.store(0, ordering: .relaxed)
+    #expect(throws: DiskFullError.self) { try disk.requireSpace() }
   }
 
   @Test func `refusals are told once a minute with their number`() {

@@ -76,6 +76,8 @@ extension Timeline {
     if width != geometry.width {
       layoutVersion &+= 1
       parts.isUnmeasured = true
+      // Not a container query, which would cost each row that is drawn.
+      dom.setFlag(root, "data-narrow", width <= RowTools.narrowWidth)
     }
     isDirty = true
     geometry.width = width

@@ -7,6 +7,8 @@ struct RowTools {
   /// The row it stands in.
   var row: Node = .none
 
+  /// Up to this many pixels a list has no room for the reactions.
+  static let narrowWidth = 900.0
   static let offered: ActionSet = [.addReaction, .reply, .menu]
 }
 

@@ -43,9 +43,18 @@ package final class DiskSpace: Sendable {
     var failed: ContinuousClock.Instant?
   }
 
+  /// With so much room beyond the reserve, it is not measured again for each small request: nothing fills it within `restMilliseconds`.
+  package static let plentyBytes: Int64 = 1 << 30
+  package static let restMilliseconds: Int64 = 100
+  /// A request with a larger body is measured in any case.
+  private static let smallBytes: Int64 = 1 << 20
+
   private let measure: @Sendable () -> Measure?
   private let now: @Sendable () -> ContinuousClock.Instant
   private let refusals = Mutex(Refusals())
+  private let start: ContinuousClock.Instant
+  /// In milliseconds since `start`.
+  private let isPlentyUntil = Atomic<Int64>(0)
 
   /// - Parameters:
   ///   - measure: Returns nil if the space is unknown. The disk then counts as full only after a write that failed.
@@ -55,6 +64,7 @@ package final class DiskSpace: Sendable {
   ) {
     self.measure = measure
     self.now = now
+    start = now()
   }
 
   /// - Parameter log: the path of the database's write-ahead log.
@@ -67,8 +77,12 @@ package final class DiskSpace: Sendable {
 
   /// Throws `DiskFullError` if the disk is full, or would be with so many bytes more.
   package func requireSpace(for bytes: Int64 = 0) throws(DiskFullError) {
-    guard let measure = measure(), measure.freeBytes - max(0, bytes) < measure.reservedBytes else { return }
-    throw DiskFullError()
+    let time = (now() - start).milliseconds
+    if bytes <= Self.smallBytes, time < isPlentyUntil.load(ordering: .relaxed) { return }
+    guard let measure = measure() else { return }
+    let room = measure.freeBytes - measure.reservedBytes - max(0, bytes)
+    guard room >= 0 else { throw DiskFullError() }
+    if room >= Self.plentyBytes { isPlentyUntil.store(time + Self.restMilliseconds, ordering: .relaxed) }
   }
 
   /// The reason why nothing more is stored, in a sentence for operators; nil while there is room.
@@ -118,4 +132,8 @@ package final class DiskSpace: Sendable {
       freeBytes: isOutOfFiles ? 0 : Int64(clamping: status.f_bavail) * block,
       capacityBytes: Int64(clamping: status.f_blocks) * block, logBytes: size(of: log))
   }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }
