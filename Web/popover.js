@@ -1,5 +1,5 @@
 // Menus, pickers and cards stand where the hand is: at the pointer for a context menu, else at the button that was pressed, else at what has the
-// focus. On a phone app.css makes sheets of them, which need no place.
+// focus. On a phone widths.css makes sheets of them, which need no place.
 
 const marginPixels = 8, gapPixels = 4;
 const isPhone = matchMedia('(max-width: 719.98px)');

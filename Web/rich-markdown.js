@@ -38,7 +38,7 @@ export function labelOf(name) {
 
 export function make(tag, ...children) {
   const element = document.createElement(tag);
-  // Lines go the way of their own words (app.css); bullets stand where the first of those begins.
+  // Lines go the way of their own words (room.css); bullets stand where the first of those begins.
   if (element.matches('ul, ol, blockquote')) element.dir = 'auto';
   element.append(...children);
   return element;

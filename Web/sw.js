@@ -13,7 +13,7 @@ const files = [
   'look.js', 'marks.js', 'media.js', 'network.js', 'page.js', 'popover.js', 'program.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js',
   'rich-paste.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',
   'app.more.wasm', 'texts.en.txt',
-  'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'messenger.css', 'app.css', 'icon.svg',
+  'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'app.css', 'icon.svg',
   'icon-192.png', 'manifest.webmanifest',
 ];
 // A server that does not answer at all must not keep a page from opening that is here already.

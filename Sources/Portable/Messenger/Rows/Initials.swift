@@ -1,7 +1,7 @@
 /// The stand-in for a missing avatar: letters of the name on a colour that always belongs to the same identity.
 public enum Initials {
   /// Colours the style sheet knows (`mg-colour-0` ...).
-  public static let colourCount = 12
+  public static let colourCount = 8
 
   public static func colour(of id: String) -> Int { Int(id.hash32 % UInt32(colourCount)) }
 
