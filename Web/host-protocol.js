@@ -41,7 +41,7 @@ export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'fil
 
 export const pageChanges = { online: 0, attention: 1, fragment: 2, colourScheme: 3, leaving: 4, quickSwitch: 5, shortcuts: 6, escape: 7 };
 
-export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256 };
+export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512 };
 
 // What a program imports from module `host`: read from its memory, and handed to the services.
 export const imports = (program, calls) => ({

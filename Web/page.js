@@ -5,6 +5,7 @@ import { later } from './program.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
+const narrow = matchMedia('(max-width: 719.98px)');
 const attention = later('attention.js', () => import('./attention.js'));
 
 export const pageService = program => {
@@ -55,6 +56,7 @@ const states = ({ frame }) => ({
   canCall: globalThis.RTCPeerConnection && navigator.mediaDevices,
   canBePushedTo: !frame && 'serviceWorker' in navigator && 'PushManager' in globalThis,
   canShare: canShare(),
+  narrow: narrow.matches,
 });
 
 const sum = program => Object.entries(states(program)).reduce((sum, [name, isSo]) => isSo ? sum | pageStates[name] : sum, 0);

@@ -16,15 +16,15 @@ extension Strings {
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
-    case conversations, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms, pickRoom, pickRoomNote, profile,
-      invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker, video, audio, file, location,
-      removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces, markedUnread,
-      fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations,
-      unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms,
-      leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread,
-      unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll,
-      notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek,
-      goToConversation, roomOrPerson, startChatWith
+    case conversations, home, direct, unreadRooms, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms,
+      pickRoom, pickRoomNote, profile, invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker,
+      video, audio, file, location, removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority,
+      spaces, markedUnread, fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations,
+      allConversations, unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral,
+      nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority, noLowPriority,
+      markRead, markUnread, unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications,
+      notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour,
+      snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
       joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
@@ -54,9 +54,10 @@ extension Strings {
       mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
       deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong, groupMember,
       advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours, followBans, roomID, roomVersion,
-      roomMade, upgrade, upgradeNote, roomsOfSpace, addRoomToSpace, chooseRoom, addedToSpace, takeOut, newRoomInSpace, moveUp,
-      moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember,
-      roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      roomMade, upgrade, upgradeNote, addRoomToSpace, addRoom, existingRoom, noRoomToAdd, add, newSpace, newSpaceNote,
+      spaceName, spaceNameMissing, createSpace, publicSpace, privateSpace, aboutSpace, addedToSpace, takeOut, moveUp, moveDown,
+      searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember, roleModerator,
+      roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,

@@ -239,6 +239,8 @@ extension PageState {
   public static let canBePushedTo = PageState(rawValue: 1 << 7)
   /// The browser hands files to other programs.
   public static let canShare = PageState(rawValue: 1 << 8)
+  /// One pane at a time: less than 720 pixels wide.
+  public static let narrow = PageState(rawValue: 1 << 9)
 }
 
 // What a program imports from module `host`. Natively the functions are empty, so that everything above compiles, links and is tested

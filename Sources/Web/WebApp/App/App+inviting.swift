@@ -5,6 +5,28 @@ import Messenger
 
 /// Inviting several people at once.
 extension App {
+  /// Asks whom to invite.
+  func openInvite(to room: RoomID) {
+    dialogs.open {
+      var count = 0
+      _ = PromptDialog(
+        self, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
+        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
+        run: { [self] text, ended in
+          let (users, wrong) = users(in: text)
+          guard wrong == nil, !users.isEmpty else { return false }
+          invite(users, to: room) { [self] refused, error in
+            count = users.count - refused.count
+            guard count > 0 else { return ended(error) }
+            ended(nil)
+            if let error { sayNotInvited(refused, error) }
+          }
+          return true
+        },
+        { [self] _ in notices.show(Strings[.invited, count: count]) })
+    }
+  }
+
   /// User IDs with spaces or commas between them, without one's own; or the first word that is none.
   func users(in text: String) -> (users: [UserID], wrong: String?) {
     var users: [UserID] = []

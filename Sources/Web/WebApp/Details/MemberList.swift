@@ -50,7 +50,7 @@ final class MemberList<D: DOM> {
       dom.flush()
     }
     filter.onInput = { [self] in if let room, let state = app.client.room(room) { show(state) } }
-    dom.on(invite, .click) { [self] _ in askInvite() }
+    dom.on(invite, .click) { [self] _ in if let room { app.openInvite(to: room) } }
   }
 
   func clear() {
@@ -165,28 +165,6 @@ final class MemberList<D: DOM> {
     let button = dom.button("ma-button ma-small", words, in: line)
     dom.setLabel(button, words + ": " + user.string)
     dom.on(button, .click) { [app] _ in app.askOrSay(command) }
-  }
-
-  private func askInvite() {
-    guard let id = room else { return }
-    app.dialogs.open {
-      var count = 0
-      _ = PromptDialog(
-        app, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
-        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
-        run: { [app] text, ended in
-          let (users, wrong) = app.users(in: text)
-          guard wrong == nil, !users.isEmpty else { return false }
-          app.invite(users, to: id) { refused, error in
-            count = users.count - refused.count
-            guard count > 0 else { return ended(error) }
-            ended(nil)
-            if let error { app.sayNotInvited(refused, error) }
-          }
-          return true
-        },
-        { [app] _ in app.notices.show(Strings[.invited, count: count]) })
-    }
   }
 }
 

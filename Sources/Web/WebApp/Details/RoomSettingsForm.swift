@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// What one is told of a room, who may join it, who may read what was said before; of a space, what is in it.
+/// What one is told of a room, who may join it, who may read what was said before.
 final class RoomSettingsForm<D: DOM> {
   private let app: App<D>
   private let dom: D
@@ -24,7 +24,6 @@ final class RoomSettingsForm<D: DOM> {
     let isSpace: Bool
     let maySetRule: Bool
     let maySetHistory: Bool
-    let mayAddRooms: Bool
     let room: RoomID
   }
 
@@ -41,17 +40,12 @@ final class RoomSettingsForm<D: DOM> {
       allowedRooms: state.allowedRooms,
       spaces: state.allowsRestrictedJoins ? app.client.spaces.parents(of: id) : [], history: state.historyVisibility,
       isSpace: state.isSpace, maySetRule: app.may(.sendState(.joinRules), in: id),
-      maySetHistory: app.may(.sendState(.historyVisibility), in: id), mayAddRooms: app.may(.sendState(.spaceChild), in: id),
-      room: id)
+      maySetHistory: app.may(.sendState(.historyVisibility), in: id), room: id)
     guard new != shown else { return }
     shown = new
     room = id
     dom.releaseChildren(of: node)
-    if new.isSpace {
-      addRooms(new)
-    } else {
-      NotificationChoice(app, id, in: node) { [self] in shown == new }
-    }
+    if !new.isSpace { NotificationChoice(app, id, in: node) { [self] in shown == new } }
     let lines = SettingLines(app, in: node)
     addJoinRule(new, to: lines)
     addHistory(new, to: lines)
@@ -96,38 +90,6 @@ final class RoomSettingsForm<D: DOM> {
     lines.add(Strings[.whoMayRead], options, known: known, isAllowed: shown.maySetHistory) { [app] value, ended in
       guard let kind = kinds.first(where: { "\($0.kind.rawValue)".hasSameBytes(as: value) })?.kind else { return }
       app.save(.setHistoryVisibility(kind, of: shown.room), ended)
-    }
-  }
-
-  // MARK: Spaces
-
-  private func addRooms(_ shown: Shown) {
-    let explore = dom.button("ma-button ma-wide", .roomsOfSpace, icon: .hash, in: node)
-    dom.on(explore, .click) { [app] _ in
-      app.dialogs.open { frame in
-        frame.setTitle(.roomsOfSpace)
-        RoomDirectory(app, .space(shown.room), in: frame, at: app.dom.element("div", "ma-form", in: frame.body)).setHidden(
-          false)
-      }
-    }
-    guard shown.mayAddRooms else { return }
-    let new = dom.button("ma-button ma-wide", .newRoomInSpace, in: node)
-    dom.on(new, .click) { [app] _ in app.dialogs.open { NewDialog(app, space: shown.room, in: $0) } }
-    var options: [(value: String, words: String)] = [("", Strings[.chooseRoom])]
-    let children = app.client.spaces.children(of: shown.room)
-    for id in app.client.roomIDs where id != shown.room && !children.contains(id) {
-      guard let room = app.client.room(id), room.membership == .join, !room.isDirect else { continue }
-      options.append((id.string, Strings.words(for: room.name)))
-    }
-    guard options.count > 1 else { return }
-    Choice(dom, Strings[.addRoomToSpace], options, selected: "", in: node) { [self] text in
-      guard let child = RoomID(text) else { return }
-      let servers = app.userID.map { [$0.serverName] } ?? []
-      app.askOrSay(.spaces(.setChild(child, in: shown.room, SpaceChildChange(servers: servers)))) { [self] in
-        app.notices.show(.addedToSpace)
-        self.shown = nil
-        if let state = app.client.room(shown.room), room == shown.room { update(state) }
-      }
     }
   }
 }

@@ -17,7 +17,9 @@ final class RoomDirectory<D: DOM> {
 
   private let app: App<D>
   private let dom: D
-  private let frame: DialogFrame<D>
+  /// The dialog that it stands in; without one it is part of a page.
+  private let frame: DialogFrame<D>?
+  private var isClosed = false
   private let source: Source
   private let node: Node
   private let list: Node
@@ -31,7 +33,7 @@ final class RoomDirectory<D: DOM> {
   private var version = 0
   private var isLoaded = false
 
-  init(_ app: App<D>, _ source: Source, in frame: DialogFrame<D>, at parent: Node) {
+  init(_ app: App<D>, _ source: Source, in frame: DialogFrame<D>? = nil, at parent: Node) {
     node = parent
     self.app = app
     self.frame = frame
@@ -63,11 +65,16 @@ final class RoomDirectory<D: DOM> {
     if !isHidden, !isLoaded { load() }
   }
 
-  private func reload() {
+  /// What is on the way is dropped.
+  func close() { isClosed = true }
+
+  private var isShown: Bool { !isClosed && frame?.isOpen ?? true }
+
+  func reload() {
     version += 1
     let asked = version
     Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
-      guard asked == version, frame.isOpen else { return }
+      guard asked == version, isShown else { return }
       next = nil
       load()
     }
@@ -110,14 +117,14 @@ final class RoomDirectory<D: DOM> {
   private var otherServer: ServerName? { server.flatMap { ServerName(ByteString($0.text.trimmed)) } }
 
   private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
-    guard asked == version, frame.isOpen, case .failure(let error) = result else { return }
+    guard asked == version, isShown, case .failure(let error) = result else { return }
     more.setBusy(false)
     dom.setText(note, Strings.words(for: error))
     dom.setFlag(more.node, "hidden", false)
   }
 
   private func loaded(_ rooms: [RoomSummary], _ next: ByteString?, _ asked: Int, _ isFirst: Bool) {
-    guard asked == version, frame.isOpen else { return }
+    guard asked == version, isShown else { return }
     if isFirst {
       dom.releaseChildren(of: list)
       count = 0
@@ -137,23 +144,29 @@ final class RoomDirectory<D: DOM> {
     dom.setAttribute(line, "role", "listitem")
     let title = room.title
     dom.fill(line, id: room.id.string, title, room.about, source: app.avatarSource(room.avatar))
-    if case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) {
-      addMoves(room.id, title, space, in: line)
-      let out = dom.button("ma-round", icon: .close, label: Strings[.takeOut, title], in: line)
-      dom.on(out, .click) { [self] _ in app.askOrSay(.spaces(.removeChild(room.id, from: space))) { [self] in reload() } }
-    }
     addButton(room, title, in: line)
+    guard case .space(let space) = source, app.may(.sendState(.spaceChild), in: space) else { return }
+    let more = dom.button("ma-round", icon: .more, label: Strings[.optionsOf, title], in: line)
+    dom.on(more, .click) { [self] _ in openMenu(of: room.id, title, space) }
   }
 
-  private func addMoves(_ room: RoomID, _ title: String, _ space: RoomID, in line: Node) {
-    for (words, sign, step) in [(Strings.Key.moveUp, "↑", -1), (.moveDown, "↓", 1)] {
-      let button = dom.button("ma-button ma-small", sign, in: line)
-      dom.setLabel(button, Strings[words] + ": " + title)
-      dom.on(button, .click) { [self] _ in
-        guard let index = app.client.room(space)?.spaceChildren.firstIndex(where: { $0.roomID == room }) else { return }
-        for (child, order) in app.client.spaceOrders(toMove: room, to: index + step, in: space) {
-          app.askOrSay(.spaces(.setChild(child, in: space, SpaceChildChange(order: order)))) { [self] in reload() }
+  /// Where a room stands in the space.
+  private func openMenu(of room: RoomID, _ title: String, _ space: RoomID) {
+    app.dialogs.open(as: .menu) { [self] frame in
+      let menu = Menu(title, in: frame)
+      let children = app.client.room(space)?.spaceChildren ?? []
+      let index = children.firstIndex { $0.roomID == room }
+      for (words, icon, step) in [(Strings.Key.moveUp, Drawing.up, -1), (.moveDown, .down, 1)] {
+        guard let index, children.indices.contains(index + step) else { continue }
+        menu.add(words, icon) { [self] in
+          for (child, order) in app.client.spaceOrders(toMove: room, to: index + step, in: space) {
+            app.askOrSay(.spaces(.setChild(child, in: space, SpaceChildChange(order: order)))) { [self] in reload() }
+          }
         }
+      }
+      menu.divide()
+      menu.add(Strings[.takeOut, title], .close, isDangerous: true) { [self] in
+        app.askOrSay(.spaces(.removeChild(room, from: space))) { [self] in reload() }
       }
     }
   }
@@ -179,9 +192,22 @@ final class RoomDirectory<D: DOM> {
       if knocks {
         knock(room, button)
       } else {
-        frame.enterRoom(app, by: .rooms(.join(address(of: room), via: otherServer.map { [$0] } ?? [])), button, note)
+        join(room, button)
       }
     }
+  }
+
+  private func join(_ room: RoomSummary, _ button: SubmitButton<D>) {
+    let command = Command.rooms(.join(address(of: room), via: otherServer.map { [$0] } ?? []))
+    if let frame { return frame.enterRoom(app, by: command, button, note) }
+    button.setBusy(true)
+    app.ask(command) { [self] result in
+      if case .room(let id) = result { app.goTo(.room(id)) }
+      guard isShown, case .failed(let error) = result else { return }
+      button.setBusy(false)
+      dom.setText(note, Strings.words(for: error))
+    }
+    dom.flush()
   }
 
   /// The alias leads to a server that has the room.
@@ -190,7 +216,7 @@ final class RoomDirectory<D: DOM> {
   private func knock(_ room: RoomSummary, _ button: SubmitButton<D>) {
     button.setBusy(true)
     app.ask(.knock(address(of: room))) { [self] result in
-      guard frame.isOpen else { return }
+      guard isShown else { return }
       button.setBusy(false)
       if case .failure(let error) = result { return dom.setText(note, Strings.words(for: error)) }
       button.setEnabled(false)

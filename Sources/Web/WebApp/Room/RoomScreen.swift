@@ -15,6 +15,7 @@ final class RoomScreen<D: DOM> {
   private let stage: Node
   private let welcome: Node
   private let notice: RoomNotice<D>
+  private let space: SpaceHome<D>
   private(set) var room: RoomID?
   /// What the server tells of the room to people outside, and the room it was asked about.
   private var summary: RoomSummary?
@@ -38,6 +39,7 @@ final class RoomScreen<D: DOM> {
     conversation = Conversation(app, in: column)
     notice = RoomNotice(app, in: column)
     panel = SidePanel(app, in: columns)
+    space = SpaceHome(app, in: root)
     dom.setFlag(stage, "hidden", true)
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     header.onSearch = { [self] in panel.show(.search) }
@@ -74,18 +76,30 @@ final class RoomScreen<D: DOM> {
     summary = nil
     askedRoom = nil
     dom.setFlag(welcome, "hidden", id != nil)
-    dom.setFlag(stage, "hidden", id == nil)
-    conversation.show(id.map { .live($0) })
+    let home = id.flatMap { isSpaceHome($0) ? $0 : nil }
+    dom.setFlag(stage, "hidden", id == nil || home != nil)
+    conversation.show(home == nil ? id.map { .live($0) } : nil)
+    space.show(home)
     app.effects.blobs.forgetShown()
-    guard id != nil else { return }
+    guard id != nil, home == nil else { return }
     showRoom()
     // On a phone the field would bring up the keyboard before anything was read.
     dom.focus(header.title)
   }
 
+  /// A space one is in opens its home instead of messages.
+  private func isSpaceHome(_ id: RoomID) -> Bool {
+    guard let room = app.client.room(id) else { return false }
+    return room.isSpace && room.membership == .join
+  }
+
   /// Header, notice and composer as the room is now.
   private func showRoom() {
     guard let id = room else { return }
+    if isSpaceHome(id) {
+      dom.setFlag(stage, "hidden", true)
+      return space.show(id)
+    }
     let state = app.client.room(id)
     if state == nil { learnSummary(of: id) } else { summary = nil }
     if let summary { header.update(summary) } else { header.update(id, state) }

@@ -19,7 +19,13 @@ final class RoomList<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
-  private let avatar: AvatarView<D>
+  /// In the header where there is no rail, else in the rail.
+  private let avatars: [AvatarView<D>]
+  private let profile: Node
+  private let title: Node
+  /// On a phone: to the home of the space whose rooms are listed.
+  private let toSpace: Node
+  private let rail: Rail<D>
   private let filter: RoomListFilterBar<D>
   private let scroller: Node
   private let empty: EmptyList<D>
@@ -36,20 +42,28 @@ final class RoomList<D: DOM> {
     node = dom.element("nav", "ma-list", in: parent)
     dom.setLabel(node, .conversations)
     dom.markPart(node)
-    let header = dom.element("header", "ma-header", in: node)
-    let profile = dom.button("ma-round", label: Strings[.profile], in: header)
-    avatar = dom.avatar("ma-avatar-small", in: profile)
-    dom.element("h1", "ma-list-title", text: .conversations, in: header)
+    rail = Rail(app, in: node)
+    let column = dom.element("div", "ma-list-column", in: node)
+    let header = dom.element("header", "ma-header", in: column)
+    profile = dom.button("ma-round", label: Strings[.profile], in: header)
+    avatars = [dom.avatar("ma-avatar-small", in: profile), dom.avatar("ma-avatar-small", in: rail.profile)]
+    title = dom.element("h1", "ma-list-title", text: .conversations, in: header)
+    toSpace = dom.button("ma-round ma-narrow-only", icon: .info, label: .aboutSpace, in: header)
     let find = dom.button("ma-round", icon: .search, label: .goToConversation, in: header)
     dom.setAttribute(find, "aria-keyshortcuts", "Control+K")
     let new = dom.button("ma-round ma-new", icon: .plus, label: .newConversation, in: header)
-    filter = RoomListFilterBar(app, in: node)
-    scroller = dom.element("div", "ma-rooms", in: node)
-    empty = EmptyList(app, in: node)
-    dom.on(profile, .click) { _ in app.dialogs.open(.more) { SettingsDialog(app, in: $0) } }
+    filter = RoomListFilterBar(app, in: column)
+    scroller = dom.element("div", "ma-rooms", in: column)
+    empty = EmptyList(app, in: column)
+    for profile in [profile, rail.profile] {
+      dom.on(profile, .click) { _ in app.dialogs.open(.more) { SettingsDialog(app, in: $0) } }
+    }
     dom.on(find, .click) { _ in app.openSwitcher() }
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     filter.onChange = { [self] in open() }
+    rail.onChoose = { [self] in chose($0) }
+    dom.setFlag(toSpace, "hidden", true)
+    dom.on(toSpace, .click) { [self] _ in if let space = rail.view.space { app.goTo(.room(space)) } }
     // What drawing a line aside will do stands below it, which is the style sheet's.
     dom.setStyle(scroller, "--ma-read", "\"" + Strings[.markRead] + "\"")
     dom.setStyle(scroller, "--ma-unread", "\"" + Strings[.markUnread] + "\"")
@@ -60,15 +74,17 @@ final class RoomList<D: DOM> {
   }
 
   private func open() {
-    var query = filter.query
+    var query = filter.query(in: rail.view)
     query.pageSize = RoomList.pageRooms
     app.ask(.roomList(.open(RoomList.list, query)))
   }
 
   func showProfile() {
     guard let user = app.userID else { return }
-    avatar.show(
-      id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+    for avatar in avatars {
+      avatar.show(
+        id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
+    }
   }
 
   func select(_ room: RoomID?) {
@@ -88,7 +104,35 @@ final class RoomList<D: DOM> {
   /// Called when the first sync is over, also where it brought no room.
   func connectionChanged() { showEmptiness() }
 
-  func spacesChanged() { filter.update() }
+  /// Spaces came, went, have other names, or other rooms of them are unread.
+  func spacesChanged() {
+    let view = rail.view
+    rail.update()
+    dom.setFlag(profile, "hidden", !rail.isHidden)
+    dom.setClass(node, rail.isHidden ? "ma-list" : "ma-list ma-with-rail")
+    if rail.view != view { open() }
+    showTitle()
+  }
+
+  /// A space opens beside the list where there is room for both.
+  private func chose(_ view: ListView) {
+    showTitle()
+    open()
+    if let space = view.space, !Host.pageState.contains(.narrow) { app.goTo(.room(space)) }
+  }
+
+  private func showTitle() {
+    dom.setFlag(toSpace, "hidden", rail.view.space == nil)
+    switch rail.view {
+    case .everything: dom.setText(title, .conversations)
+    case .people: dom.setText(title, .direct)
+    case .space(let id): if let room = app.client.room(id) { dom.setText(title, Strings.words(for: room.name)) }
+    }
+  }
+
+  func presenceChanged(_ users: [UserID]) {
+    for entry in entries.values { entry.presenceChanged(users) }
+  }
 
   /// All changes of one step are in.
   func settle() {
@@ -124,7 +168,7 @@ final class RoomList<D: DOM> {
     needsCounts = true
     let rooms = app.client.roomIDs
     filter.setHidden(
-      rooms.count < RoomList.filterFrom && app.client.spaces.spaces.isEmpty && !app.client.hasLeftRooms && !filter.isActive
+      rooms.count < RoomList.filterFrom && !app.client.hasLeftRooms && !filter.isActive
         && !rooms.contains { app.client.room($0)?.isHidden ?? false })
     showEmptiness()
   }
@@ -167,7 +211,7 @@ final class RoomList<D: DOM> {
   }
 
   private func reset(_ rooms: [[RoomID]]) {
-    let kinds = filter.query.sections
+    let kinds = filter.query(in: rail.view).sections
     if !sections.elementsEqual(kinds, by: { $0.kind == $1 }) { makeSections(kinds) }
     var kept: Set<RoomID> = []
     for id in rooms.joined() { kept.insert(id) }

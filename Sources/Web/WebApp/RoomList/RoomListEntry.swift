@@ -13,6 +13,10 @@ final class RoomListEntry<D: DOM> {
   private let dom: D
   private let more: Node
   private let avatar: AvatarView<D>
+  private let presence: Node
+  private let muted: Node
+  private let inCall: Node
+  private var shownPresence = Presence.offline
   private var name: TextView<D>
   private var time: TextView<D>
   private var preview: TextView<D>
@@ -30,13 +34,20 @@ final class RoomListEntry<D: DOM> {
     node = dom.element("div", "ma-entry-item")
     dom.setAttribute(node, "role", "listitem")
     button = dom.button("ma-entry", in: node)
-    avatar = dom.avatar("ma-avatar-entry", in: button)
+    let picture = dom.element("span", "ma-picture", in: button)
+    avatar = dom.avatar(room.isDirect ? "ma-avatar-entry" : "ma-avatar-entry ma-square", in: picture)
+    presence = dom.element("span", "ma-presence", in: picture)
+    dom.setFlag(presence, "hidden", true)
     let lines = dom.element("span", "ma-entry-lines", in: button)
     let first = dom.element("span", "ma-entry-line", in: lines)
     name = TextView(dom, "span", "ma-entry-name", in: first)
+    muted = dom.element("span", "ma-entry-sign", in: first)
+    Drawing.muted.draw(dom, in: muted)
     time = TextView(dom, "span", "ma-entry-time", in: first)
     let second = dom.element("span", "ma-entry-line", in: lines)
     preview = TextView(dom, "span", "ma-entry-preview", in: second)
+    inCall = dom.element("span", "ma-entry-sign ma-entry-call", in: second)
+    Drawing.phone.draw(dom, in: inCall)
     badge = TextView(dom, "span", "ma-badge", in: second)
     mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     more = dom.button("ma-round ma-round-small ma-entry-more", icon: .more, in: node)
@@ -86,8 +97,25 @@ final class RoomListEntry<D: DOM> {
     let count = room.notificationCount
     badge.set(isInvite ? Strings[.invitation] : count > 0 ? Self.number(count) : "")
     mention.set(room.highlightCount > 0 && !isInvite ? "@" : "")
+    dom.setFlag(muted, "hidden", room.membership != .join || app.client.notificationMode(of: id) != .mute)
+    dom.setFlag(inCall, "hidden", room.callUsers.isEmpty)
+    showPresence(room)
     showClass(room)
     showLabel(title, room)
+  }
+
+  func presenceChanged(_ users: [UserID]) {
+    guard let room = app.client.room(id), let user = room.directUserID, users.contains(user) else { return }
+    showPresence(room)
+  }
+
+  /// Of the other person of a direct chat: there, or away.
+  private func showPresence(_ room: Room) {
+    let now = room.directUserID.flatMap { app.client.presence(of: $0)?.presence } ?? .offline
+    guard now != shownPresence else { return }
+    shownPresence = now
+    dom.setFlag(presence, "hidden", now == .offline)
+    dom.setClass(presence, now == .online ? "ma-presence" : "ma-presence ma-away")
   }
 
   /// As a badge has it.

@@ -3,82 +3,113 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Words to look for, and which rooms to show: all, unread ones, those of a space.
+/// Words to look for, and which of the rooms to show: all, unread ones, those one left.
 final class RoomListFilterBar<D: DOM> {
   var onChange: () -> Void = {}
   private let app: App<D>
   private let dom: D
   private let node: Node
-  private let choice: Choice<D>
+  private let button: Node
+  private let chip: Node
+  private let chipWords: Node
   private let readAll: Node
   private var words = ""
-  /// What is kept of the choice: a name of `RoomListFilterBar.kinds`, or a space's ID.
-  private var kind = ""
+  private var kind = Kind.all
 
-  private static var leftRooms: String { "left" }
+  private enum Kind: CaseIterable {
+    case all, unread, mentions, rooms, hidden, left
 
-  /// What is kept, the words for it, what it means.
-  private static var kinds: [(value: String, words: Strings.Key, conditions: RoomListFilter.Conditions)] {
-    [
-      ("", .allConversations, []), ("unread", .unreadOnly, .unread), ("mentions", .mentionsOnly, .mentions),
-      ("people", .people, .people), ("rooms", .rooms, .groups),
-      ("hidden", .hiddenRooms, .hidden), (leftRooms, .leftRooms, [])
-    ]
+    var words: Strings.Key {
+      switch self {
+      case .all: .allConversations
+      case .unread: .unreadOnly
+      case .mentions: .mentionsOnly
+      case .rooms: .rooms
+      case .hidden: .hiddenRooms
+      case .left: .leftRooms
+      }
+    }
+
+    var conditions: RoomListFilter.Conditions {
+      switch self {
+      case .all, .left: []
+      case .unread: .unread
+      case .mentions: .mentions
+      case .rooms: .groups
+      case .hidden: .hidden
+      }
+    }
   }
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
     node = dom.element("div", "ma-filter-bar", in: parent)
-    let box = dom.element("label", "ma-filter", in: node)
+    let line = dom.element("div", "ma-filter-line", in: node)
+    let box = dom.element("label", "ma-filter", in: line)
     Drawing.search.draw(dom, in: box)
     let field = dom.element("input", "ma-filter-input", in: box)
     dom.setAttribute(field, "type", "search")
     dom.setAttribute(field, "placeholder", Strings[.filter])
     dom.setLabel(field, .filter)
-    choice = Choice(dom, Strings[.shownConversations], [], selected: "", in: node)
-    dom.setClass(choice.node, "ma-field ma-filter-choice")
+    button = dom.button("ma-round", icon: .filter, label: .shownConversations, in: line)
+    dom.setAttribute(button, "aria-haspopup", "menu")
+    chip = dom.button("ma-chip", in: node)
+    chipWords = dom.element("span", in: chip)
+    Drawing.close.draw(dom, in: chip)
     readAll = dom.button("ma-button ma-wide", .markAllRead, in: node)
-    dom.setFlag(readAll, "hidden", true)
-    dom.on(readAll, .click) { _ in app.askOrSay(.reading(.markRead(nil))) }
-    choice.onChange = { [self] in
-      kind = $0
-      dom.setFlag(readAll, "hidden", !kind.hasSameBytes(as: "unread"))
-      onChange()
+    dom.on(button, .click) { [self] _ in openMenu() }
+    dom.on(chip, .click) { [self] _ in
+      choose(.all)
+      dom.focus(button)
     }
+    dom.on(readAll, .click) { _ in app.askOrSay(.reading(.markRead(nil))) }
     dom.on(field, .input) { [self] event in
       words = event.text.trimmed
       onChange()
       dom.flush()
     }
-    update()
+    showKind()
   }
 
-  /// Spaces came, went or have other names.
-  func update() {
-    var options = Self.kinds.map { (value: $0.value, words: Strings[$0.words]) }
-    for branch in app.client.spaces.tree(spacesOnly: true) {
-      guard let room = app.client.room(branch.room), room.membership == .join else { continue }
-      let indent = String(repeating: "\u{2003}", count: min(branch.depth, 4))
-      options.append((branch.room.string, indent + Strings.words(for: room.name)))
+  private func openMenu() {
+    app.dialogs.open(as: .menu) { [self] frame in
+      let menu = Menu(Strings[.shownConversations], in: frame)
+      for kind in Kind.allCases { menu.add(kind.words, isOn: kind == self.kind) { [self] in choose(kind) } }
     }
-    choice.setOptions(options, selected: kind)
+  }
+
+  private func choose(_ kind: Kind) {
+    self.kind = kind
+    showKind()
+    onChange()
+    dom.flush()
+  }
+
+  private func showKind() {
+    dom.setFlag(chip, "hidden", kind == .all)
+    dom.setText(chipWords, kind.words)
+    dom.setLabel(chip, Strings[.removeNamed, Strings[kind.words]])
+    dom.setFlag(readAll, "hidden", kind != .unread)
   }
 
   func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
 
-  var isActive: Bool { !words.utf8.isEmpty || !kind.utf8.isEmpty }
+  var isActive: Bool { !words.utf8.isEmpty || kind != .all }
 
-  /// The space whose rooms are shown.
-  var space: RoomID? { RoomID(kind) }
-
-  var query: RoomListQuery {
-    var query = RoomListQuery(sections: [.invites, .knocks, .favourites, .people, .rooms, .lowPriority, .spaces])
+  /// Words look everywhere.
+  func query(in view: ListView) -> RoomListQuery {
+    var query = RoomListQuery(sections: [.invites, .knocks, .favourites, .people, .rooms, .lowPriority])
     query.sort = .tagOrder
-    if kind.hasSameBytes(as: Self.leftRooms) { query.sections = [.left] }
+    if kind == .left { query.sections = [.left] }
     if !words.utf8.isEmpty { query = .search(ByteString(words)) }
-    query.filter.conditions = Self.kinds.first { $0.value.hasSameBytes(as: kind) }?.conditions ?? []
-    if let space { query.filter.place = .inSpace(space) }
+    query.filter.conditions = kind.conditions
+    guard words.utf8.isEmpty else { return query }
+    switch view {
+    case .everything: break
+    case .people: query.filter.conditions.formUnion(.people)
+    case .space(let space): query.filter.place = .inSpace(space)
+    }
     return query
   }
 }

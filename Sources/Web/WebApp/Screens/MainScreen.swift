@@ -111,7 +111,9 @@ final class MainScreen<D: DOM> {
       room?.roomsChanged()
     case .roomOrder: room?.roomsChanged()
     case .roomList(let id, let changes): list.changed(id, changes)
-    case .spaces: list.spacesChanged()
+    case .spaces:
+      list.spacesChanged()
+      room?.roomsChanged()
     case .room(let id, let aspects):
       list.update(id)
       if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
@@ -128,12 +130,13 @@ final class MainScreen<D: DOM> {
     case .pushRules:
       details?.rulesChanged()
       room?.roomsChanged()
-    case .presence:
+    case .presence(let users):
+      list.presenceChanged(users)
       room?.roomsChanged()
       if let id = app.place.room { details?.membersChanged(id) }
     case .arrived(let id, let events): calls.arrived(id, events)
-    case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .spaceCounts,
-      .ignoredUsers, .receipts, .accountData, .quietHours:
+    case .spaceCounts: list.spacesChanged()
+    case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .ignoredUsers, .receipts, .accountData, .quietHours:
       break
     }
   }

@@ -8,6 +8,8 @@ enum Drawing {
   // Of menus
   case reply, thread, smile, pencil, copy, clock, info, unread, flag, eyeOff, bin, again, calendar, keyboard, gear, bell,
     star, up, down, select, help, poll, place
+  // Of the list
+  case home, filter
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
@@ -72,6 +74,8 @@ enum Drawing {
     case .select: "M4 6.5 L5.5 8 L8.5 5 M4 12.5 L5.5 14 L8.5 11 M4 18.5 L5.5 20 L8.5 17 M12 6.5 H20 M12 12.5 H20 M12 18.5 H20"
     case .help: "M12 3 a9 9 0 1 0 0.01 0 Z M9.5 9.6 a2.6 2.6 0 1 1 3.6 2.4 C12.4 12.4 12 12.9 12 13.8 M12 16.6 V16.7"
     case .poll: "M5 20 V12 H8.5 V20 M10.25 20 V5 H13.75 V20 M15.5 20 V9 H19 V20 M3.5 20 H20.5"
+    case .home: "M4 11.5 L12 4.5 L20 11.5 M6 10 V19.5 H18 V10 M10 19.5 V14 H14 V19.5"
+    case .filter: "M4 7 H20 M7 12 H17 M10 17 H14"
     case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"
     }

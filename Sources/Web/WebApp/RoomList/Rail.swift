@@ -1,0 +1,144 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// What the list shows.
+enum ListView: Hashable {
+  case everything
+  /// Direct chats.
+  case people
+  case space(RoomID)
+
+  var space: RoomID? {
+    if case .space(let id) = self { return id }
+    return nil
+  }
+}
+
+/// Chooses what the list shows: everything, direct chats or one of the spaces. A column beside the list, on a phone a row of chips above it;
+/// hidden while there is no space.
+final class Rail<D: DOM> {
+  private(set) var view = ListView.everything
+  /// Called with what was chosen by the person.
+  var onChoose: (ListView) -> Void = { _ in }
+  /// The own picture, which opens the profile.
+  let profile: Node
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let list: Node
+  private var items: [Item] = []
+  private(set) var isHidden = true
+
+  private struct Item {
+    let view: ListView
+    let button: Node
+    let avatar: AvatarView<D>?
+    let name: Node
+    let dot: Node
+    var label = ""
+  }
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("div", "ma-rail", in: parent)
+    list = dom.element("div", "ma-rail-list", in: node)
+    dom.setAttribute(list, "role", "toolbar")
+    dom.setAttribute(list, "aria-orientation", "vertical")
+    dom.setLabel(list, .spaces)
+    let new = dom.button("ma-rail-item", in: node)
+    Drawing.plus.draw(dom, in: dom.element("span", "ma-rail-icon", in: new))
+    dom.setLabel(new, .newSpace)
+    dom.setAttribute(new, "title", Strings[.newSpace])
+    profile = dom.button("ma-round ma-rail-profile", label: Strings[.profile], in: node)
+    dom.on(new, .click) { _ in app.dialogs.open(.more) { NewSpaceDialog(app, in: $0) } }
+    dom.listen(list, .keyDown) { [self] in pressed($0) }
+    dom.setFlag(node, "hidden", true)
+  }
+
+  /// Spaces came, went or have other names or pictures.
+  func update() {
+    let spaces = app.client.topLevelSpaces.filter { app.client.room($0)?.membership == .join }
+    let views = [ListView.everything, .people] + spaces.map { .space($0) }
+    if views != items.map({ $0.view }) { make(views) }
+    for index in items.indices { show(&items[index]) }
+    isHidden = spaces.isEmpty
+    dom.setFlag(node, "hidden", isHidden)
+    if let space = view.space, !spaces.contains(space) { choose(.everything) }
+  }
+
+  func choose(_ view: ListView) {
+    guard view != self.view else { return }
+    self.view = view
+    mark()
+  }
+
+  private func make(_ views: [ListView]) {
+    dom.releaseChildren(of: list)
+    items = views.map { view in
+      let button = dom.button("ma-rail-item", in: list)
+      var avatar: AvatarView<D>?
+      switch view {
+      case .everything: Drawing.home.draw(dom, in: dom.element("span", "ma-rail-icon", in: button))
+      case .people: Drawing.user.draw(dom, in: dom.element("span", "ma-rail-icon", in: button))
+      case .space: avatar = dom.avatar("ma-square", in: button)
+      }
+      let dot = dom.element("span", "ma-rail-dot", in: button)
+      let name = dom.element("span", "ma-rail-name", in: button)
+      dom.on(button, .click) { [self] _ in
+        choose(view)
+        onChoose(view)
+        dom.flush()
+      }
+      if let space = view.space {
+        dom.listen(button, .contextMenu) { [app] _ in
+          app.dialogs.open(.more, as: .menu) { RoomMenu(app, space, in: $0) }
+          return .preventDefault
+        }
+      }
+      return Item(view: view, button: button, avatar: avatar, name: name, dot: dot)
+    }
+    mark()
+  }
+
+  private func show(_ item: inout Item) {
+    var unread = 0
+    let title: String
+    switch item.view {
+    case .everything: title = Strings[.home]
+    case .people: title = Strings[.direct]
+    case .space(let id):
+      guard let room = app.client.room(id) else { return }
+      title = Strings.words(for: room.name)
+      item.avatar?.show(id: id.string, name: title, source: app.avatarSource(room.avatar))
+      unread = app.client.spaces.counts(of: id).unreadRooms
+    }
+    dom.setFlag(item.dot, "hidden", unread == 0)
+    let label = unread > 0 ? title + ", " + Strings[.unreadRooms, count: unread] : title
+    guard !label.hasSameBytes(as: item.label) else { return }
+    item.label = label
+    dom.setText(item.name, title)
+    dom.setLabel(item.button, label)
+    dom.setAttribute(item.button, "title", title)
+  }
+
+  private func mark() {
+    for item in items {
+      let isChosen = item.view == view
+      dom.setAttribute(item.button, "aria-pressed", isChosen ? "true" : "false")
+      dom.setAttribute(item.button, "tabindex", isChosen ? "0" : "-1")
+    }
+  }
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    guard let at = items.firstIndex(where: { $0.button == event.node }), let next = event.place(from: at, of: items.count) else {
+      return .pass
+    }
+    dom.focus(items[next].button)
+    dom.flush()
+    return .preventDefault
+  }
+}
