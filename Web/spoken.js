@@ -108,6 +108,8 @@ function emptyOnceSaid(node) {
 // Where it was last, outside of dialogs; the newest at the end.
 const places = [];
 const placesLimit = 20;
+// The same within the dialogs.
+let dialogPlace = null;
 // Somebody clicked beside everything.
 let isGivenUp = false;
 // The last key was a letter.
@@ -143,7 +145,10 @@ addEventListener('focusin', ({ target }) => {
   isGivenUp = false;
   describe(target);
   introduce(target);
-  if (target.closest('.ma-overlay')) return;
+  if (target.closest('.ma-overlay')) {
+    dialogPlace = target;
+    return;
+  }
   const at = places.indexOf(target);
   if (at >= 0) places.splice(at, 1);
   places.push(target);
@@ -153,8 +158,8 @@ addEventListener('focusin', ({ target }) => {
 const nameOf = element => element.ariaLabel || element.textContent;
 
 // What was made anew in its place.
-function heirOf(gone) {
-  return [...document.querySelectorAll(gone.tagName)].find(one => isSeen(one) && nameOf(one) === nameOf(gone));
+function heirOf(gone, part = document) {
+  return [...part.querySelectorAll(gone.tagName)].find(one => isSeen(one) && nameOf(one) === nameOf(gone));
 }
 
 // Where it was before. On a telephone a field would bring the keyboard.
@@ -174,11 +179,20 @@ function keepFocus() {
   next?.focus({ preventScroll: true });
 }
 
+// The same in a dialog, whose heading is its place of last resort.
+function keepFocusInDialog() {
+  const dialog = openDialogs().at(-1);
+  if (!dialog || isGivenUp || !dialogPlace || dialogPlace.isConnected) return;
+  (heirOf(dialogPlace, dialog) ?? dialog.querySelector('.ma-dialog-title'))?.focus({ preventScroll: true });
+}
+
 // Called after each change of the page, so it looks no further than it must.
 export function changed() {
   if (leaving && !leaving.contains(document.activeElement)) leaving.ariaHidden = 'true';
   leaving = null;
-  if (document.activeElement === document.body && places.at(-1)?.isConnected === false) keepFocus();
+  if (document.activeElement !== document.body) return;
+  if (places.at(-1)?.isConnected === false) keepFocus();
+  if (dialogPlace?.isConnected === false) keepFocusInDialog();
 }
 
 addEventListener('focusout', ({ relatedTarget }) => {

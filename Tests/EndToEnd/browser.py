@@ -211,6 +211,11 @@ class Person:
     def details(self):
         return self.page.get_by_role("complementary", name="Members and settings")
 
+    async def room_settings(self, chapter):
+        """Of the room whose details are open."""
+        await self.details.get_by_role("button", name=re.compile("^(Room|Space) settings$")).click()
+        await self.page.get_by_role("tab", name=chapter).click()
+
     @property
     def members(self):
         return self.details.get_by_role("list", name="People").get_by_role("button")

@@ -210,8 +210,8 @@ async def _(test):
         page = alice.page
         await alice.sees("very secret words")
         await page.get_by_role("button", name="Your profile").click()
-        await page.get_by_role("tab", name="Appearance").click()
-        await page.get_by_label("Show live figures").check()
+        await page.get_by_role("tab", name="About").click()
+        await page.get_by_label("Show diagnostics").check()
         await page.keyboard.press("Escape")
         figures = page.get_by_role("region", name="Live figures")
         await figures.wait_for()
@@ -251,8 +251,8 @@ async def _(test):
         await page.reload()
         await page.get_by_role("region", name="Live figures").wait_for()
         await page.get_by_role("button", name="Your profile").click()
-        await page.get_by_role("tab", name="Appearance").click()
-        await page.get_by_label("Show live figures").uncheck()
+        await page.get_by_role("tab", name="About").click()
+        await page.get_by_label("Show diagnostics").uncheck()
         await figures.wait_for(state="detached")
 
 

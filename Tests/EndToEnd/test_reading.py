@@ -41,6 +41,7 @@ async def _(test):
     async with people(test, "boris") as boris:
         await boris.sign_in(users["boris"])
         await boris.page.get_by_role("button", name="Your profile").click()
+        await boris.page.get_by_role("tab", name="Privacy and security").click()
         await boris.page.get_by_label("Do not show others how far I have read").check()
         await boris.page.keyboard.press("Escape")
         users["alice"].send(room, "secretly read")

@@ -130,6 +130,7 @@ async def _(test):
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
             await page.get_by_role("button", name="Save").click()
         assert status()["status_msg"] == "in the shed" and status()["presence"] == "online", status()
+        await page.get_by_role("tab", name="Privacy and security").click()
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
             await page.get_by_label("What others see of you").select_option("Never that I am here")
         assert status()["presence"] == "offline", status()
@@ -145,9 +146,12 @@ async def _(test):
         friend.sync_until(lambda answer: "here it is" in json.dumps(answer))
         assert not told, told
         await details(alice, room)
+        await alice.room_settings("General")
         async with page.expect_file_chooser() as chooser:
             await page.get_by_role("button", name="Change picture").click()
         await (await chooser.value).set_files(ROSE)
+        await has_picture(alice.dialog).first.wait_for()
+        await page.keyboard.press("Escape")
         await alice.told("changed the room's picture")
         await has_picture(alice.details).first.wait_for()
         assert user.get(room_path(room, "state", "m.room.avatar")).ok()["url"].startswith("mxc://")

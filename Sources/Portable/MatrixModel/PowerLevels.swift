@@ -5,7 +5,7 @@ import JSON
 /// Properties that the event does not have are nil and answered with their default by the questions below; values that are
 /// not integers are ignored, but for decimal strings, which rooms before version 10 may hold.
 /// Spec: Client-Server API, `m.room.power_levels`; room version 12, "Authorisation rules" (creators).
-public struct PowerLevels: Sendable {
+public struct PowerLevels: Sendable, Equatable {
   /// The event's single levels. The names on the wire are `ban`, `events_default`, and so on.
   public enum Property: UInt8, CaseIterable, Sendable {
     case ban, eventsDefault, invite, kick, redact, stateDefault, usersDefault

@@ -26,9 +26,10 @@ extension Strings {
       notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour,
       snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
     // Room
-    case back, details, members, openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline,
-      joining, left, banned, unknownRoom, join, forget, encrypted, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost,
-      copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, retry, copied, cancelSending, deleteQuestion
+    case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
+      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, upgraded,
+      mayNotWrite, goToNewRoom, onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote,
+      discard, retry, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, moreActions, react,
       copyLink, pin, unpin, endPoll, notificationsOff, sendMore, sendSilently, takePicture, takeAgain, cameraRefused,
@@ -50,14 +51,14 @@ extension Strings {
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
       address, copy, message, remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted,
-      ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, moreSettings, addresses, noAddresses,
-      mainAddress, makeMain, addAddress, removeNamed, isListed, yes, no, permissions, permissionsNote, sendMessages,
-      deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong, groupMember,
-      advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours, followBans, roomID, roomVersion,
-      roomMade, upgrade, upgradeNote, addRoomToSpace, addRoom, existingRoom, noRoomToAdd, add, newSpace, newSpaceNote,
-      spaceName, spaceNameMissing, createSpace, publicSpace, privateSpace, aboutSpace, addedToSpace, takeOut, moveUp, moveDown,
-      searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted, roleMember, roleModerator,
-      roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      ruleSpace, whoMayRead, readAnyone, readMembers, readSinceInvited, readSinceJoined, addresses, noAddresses, mainAddress,
+      makeMain, addAddress, removeNamed, isListed, yes, no, permissions, general, access, roles, rolesNote, fineControl,
+      permissionsNote, sendMessages, deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint,
+      groupNameWrong, groupMember, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes, hours,
+      followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, addRoomToSpace, addRoom, existingRoom, noRoomToAdd, add,
+      newSpace, newSpaceNote, spaceName, spaceNameMissing, createSpace, publicSpace, privateSpace, aboutSpace, addedToSpace,
+      takeOut, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional, role, roleMuted,
+      roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
       topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
@@ -89,16 +90,16 @@ extension Strings {
       powerLevelsChanged, powerLevel, defaultLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded,
       childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
     // Account
-    case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, profileTab,
-      appearance, devices, account, presence, presenceOnline, presenceAway, presenceHidden, isHere, isAway, statusText, theme,
-      themeSystem, themeLight, themeDark, themeContrast, density, densityComfortable, densityCompact, showDeleted, writeRich,
-      showFigures, figures, figureFrames, figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent,
-      figureRows, copyFigures, notCopied, browserNotifications, notificationsDenied, noNotificationsHere, notificationSound,
-      quietFrom, quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions,
-      tellRoomMentions, tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword,
-      removeKeyword, signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword,
-      passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers,
-      stopIgnoring, ignore
+    case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, privacy,
+      keyboard, aboutMartlet, aboutNote, server, profileTab, appearance, devices, account, presence, presenceOnline,
+      presenceAway, presenceHidden, isHere, isAway, statusText, theme, themeSystem, themeLight, themeDark, themeContrast,
+      density, densityComfortable, densityCompact, showDeleted, writeRich, showFigures, figures, figureFrames, figureLate,
+      figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows, copyFigures, notCopied,
+      browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom, quietUntil, quietNote,
+      pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations, tellReactions,
+      inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices,
+      lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail,
+      emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,

@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 /// Some of a room's members by a name of their own (`martlet.mention_groups`). Documentation/Extensions.md describes it.
-public struct RoomGroup: Sendable {
+public struct RoomGroup: Sendable, Equatable {
   /// What is more is passed over.
   public static let groupsLimit = 50
   public static let usersLimit = 200

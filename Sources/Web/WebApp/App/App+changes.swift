@@ -22,6 +22,7 @@ extension App {
       case .ignoredUsers:
         onIgnoredUsers?()
         onIgnoredUsers = nil
+        main?.changed(change)
       default: main?.changed(change)
       }
     }

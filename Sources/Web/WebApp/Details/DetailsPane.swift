@@ -3,14 +3,20 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// What the open room is, how it is set up, who is in it, and the way out of it.
+/// Beside a conversation: of a direct chat the person, else the room and who is in it. What is rarely needed is in its settings.
 final class DetailsPane<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
   private let close: Node
+  private let person: PersonDetails<D>
+  /// What a room has and a direct chat has not.
+  private let group: [Node]
   private let title: RoomTitle<D>
-  private let settings: RoomSettingsForm<D>
+  private let notifications: Node
+  /// What a space has not.
+  private let conversationLines: [Node]
+  private var settings: RoomSettingsDialog<D>?
   private var since: TextView<D>
   private let members: MemberList<D>
   private var room: RoomID?
@@ -26,21 +32,39 @@ final class DetailsPane<D: DOM> {
     dom.element("h2", "ma-list-title", text: .about, in: header)
     close = dom.button("ma-round", icon: .close, label: .close, in: header)
     let scroller = dom.element("div", "ma-details-body", in: node)
-    title = RoomTitle(app, in: scroller)
-    let shared = dom.button("ma-button ma-wide", .sharedInRoom, icon: .picture, in: scroller)
-    settings = RoomSettingsForm(app, in: scroller)
-    since = TextView(dom, "p", "ma-note", in: scroller)
-    members = MemberList(app, in: scroller)
-    let leave = dom.button("ma-button ma-danger ma-wide", .leave, icon: .exit, in: scroller)
-    let report = dom.button("ma-button ma-wide", .reportRoom, in: scroller)
+    person = PersonDetails(app, in: scroller)
+    let about = dom.element("div", "ma-details-part", in: scroller)
+    title = RoomTitle(app, in: about)
+    let lines = dom.element("div", "ma-lines", in: scroller)
+    let shared = dom.button("ma-line", .sharedInRoom, icon: .picture, in: lines)
+    let pinned = dom.button("ma-line", .pinnedMessages, icon: .pin, in: lines)
+    notifications = dom.button("ma-line", .notifications, icon: .bell, in: lines)
+    let setUp = dom.button("ma-line", .roomSettings, icon: .gear, in: lines)
+    let people = dom.element("div", "ma-details-part", in: scroller)
+    since = TextView(dom, "p", "ma-note", in: people)
+    members = MemberList(app, in: people)
+    group = [about, people]
+    let end = dom.element("div", "ma-lines", in: scroller)
+    let report = dom.button("ma-line", .reportRoom, icon: .flag, in: end)
+    let leave = dom.button("ma-line ma-line-danger", .leave, icon: .exit, in: end)
+    conversationLines = [shared, pinned, notifications]
     dom.setFlag(node, "hidden", true)
     dom.on(report, .click) { [self] _ in
       guard let room else { return }
       app.dialogs.open { ReportDialog(app, .reportRoom, in: $0) { .report(room, reason: $0) } }
     }
-    dom.on(shared, .click) { [self] _ in
-      hide()
-      app.main?.room?.panel.show(.shared)
+    for (line, content) in [(shared, SidePanel<D>.Content.shared), (pinned, .pinned)] {
+      dom.on(line, .click) { [self] _ in
+        hide()
+        app.main?.room?.panel.show(content)
+      }
+    }
+    dom.on(notifications, .click) { [self] _ in
+      if let room { app.dialogs.open(as: .menu) { NotificationMenu(app, room, in: $0) } }
+    }
+    dom.on(setUp, .click) { [self] _ in
+      guard let room, let state = app.client.room(room) else { return }
+      app.dialogs.open(as: .page) { settings = RoomSettingsDialog(app, state, in: $0) }
     }
     dom.on(close, .click) { [self] _ in hide() }
     dom.on(leave, .click) { [self] _ in askLeave() }
@@ -74,14 +98,14 @@ final class DetailsPane<D: DOM> {
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
     guard id == room else { return }
     update()
-    if aspects.contains(.settings) { settings.roomChanged() }
+    settings?.update()
     if !aspects.isDisjoint(with: [.memberCounts, .members, .settings]) { needsMembers = true }
   }
 
   func membersChanged(_ id: RoomID) { if id == room { needsMembers = true } }
 
-  /// What one is told of.
-  func rulesChanged() { update() }
+  /// Somebody is blocked, or is not any more.
+  func ignoredChanged() { update() }
 
   func settle() {
     if needsMembers { showMembers() }
@@ -92,8 +116,11 @@ final class DetailsPane<D: DOM> {
     guard let id = room, let state = app.client.room(id) else { return }
     // Shown out while looking: nothing here can be done any more.
     guard state.membership == .join else { return app.goTo(.room(id), replacing: true) }
+    let isPerson = state.directUserID != nil
+    person.update(isPerson ? state : nil)
+    for part in group { dom.setFlag(part, "hidden", isPerson) }
+    for line in conversationLines { dom.setFlag(line, "hidden", state.isSpace) }
     title.update(state)
-    settings.update(state)
     members.update(state)
   }
 

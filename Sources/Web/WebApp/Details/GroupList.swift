@@ -3,6 +3,26 @@ import JSON
 import MatrixModel
 import Messenger
 
+/// `GroupList`, made anew when the groups change.
+final class GroupsPage<D: DOM> {
+  private let app: App<D>
+  private let page: Node
+  private var shown: [RoomGroup]?
+
+  init(_ app: App<D>, _ state: Room, in parent: Node) {
+    self.app = app
+    page = app.dom.element("div", "ma-form", in: parent)
+    update(state)
+  }
+
+  func update(_ state: Room) {
+    guard state.groups != shown else { return }
+    shown = state.groups
+    app.dom.releaseChildren(of: page)
+    GroupList(app, state, in: page)
+  }
+}
+
 /// The groups of a room that one word calls, for those who may change them with the ways to do it.
 struct GroupList<D: DOM> {
   /// Members of a group who are named.

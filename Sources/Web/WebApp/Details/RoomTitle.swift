@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Picture, name, topic and address of a room, each with a way to change it for those who may.
+/// Picture, name, topic and address of a room; in its settings each with a way to change it for those who may.
 final class RoomTitle<D: DOM> {
   private let app: App<D>
   private let dom: D
@@ -14,20 +14,24 @@ final class RoomTitle<D: DOM> {
   private var topic: TextView<D>
   private let editName: Node
   private let editTopic: Node
+  private let about: Node
   private let address: Node
   private var shownAddress = ""
   private var room: RoomID?
+  private let isEditable: Bool
 
-  init(_ app: App<D>, in parent: Node) {
+  /// - Parameter isEditable: whether those who may change it have the buttons for that.
+  init(_ app: App<D>, isEditable: Bool = false, in parent: Node) {
     self.app = app
+    self.isEditable = isEditable
     dom = app.dom
     let top = dom.element("div", "ma-profile", in: parent)
-    avatar = dom.avatar("ma-avatar-large", in: top)
+    avatar = dom.avatar("ma-avatar-large ma-square", in: top)
     picture = SubmitButton(dom, .changePicture, busy: .uploadingPicture, kind: "ma-small", in: top)
     dom.setAttribute(picture.node, "type", "button")
     name = TextView(dom, "h3", "ma-details-name", in: top)
     editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.roomName], in: top)
-    let about = dom.element("div", "ma-section", in: parent)
+    about = dom.element("div", "ma-section", in: parent)
     dom.element("h4", "ma-field-label", text: .topic, in: about)
     topic = TextView(dom, "p", "ma-topic", in: about)
     editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.topic], in: about)
@@ -43,9 +47,10 @@ final class RoomTitle<D: DOM> {
     avatar.show(id: state.directUserID?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
     topic.set(state.topic?.string ?? Strings[.noTopic])
-    dom.setFlag(picture.node, "hidden", !app.may(.setAvatar, in: state.id))
-    dom.setFlag(editName, "hidden", !app.may(.setName, in: state.id))
-    dom.setFlag(editTopic, "hidden", !app.may(.setTopic, in: state.id))
+    dom.setFlag(about, "hidden", !isEditable && state.topic == nil)
+    dom.setFlag(picture.node, "hidden", !isEditable || !app.may(.setAvatar, in: state.id))
+    dom.setFlag(editName, "hidden", !isEditable || !app.may(.setName, in: state.id))
+    dom.setFlag(editTopic, "hidden", !isEditable || !app.may(.setTopic, in: state.id))
     let alias = state.canonicalAlias?.string ?? ""
     guard !alias.hasSameBytes(as: shownAddress) else { return }
     shownAddress = alias

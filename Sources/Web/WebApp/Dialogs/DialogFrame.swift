@@ -7,6 +7,8 @@ final class DialogFrame<D: DOM> {
   enum Style {
     /// In the middle, the page behind it dimmed: for what must be decided now.
     case dialog
+    /// Over the whole window: settings, with their chapters.
+    case page
     /// At what was pressed, the page behind it lit; a sheet from the bottom on a phone. `Web/popover.js` finds the place.
     case popover
     /// A popover whose body is a list of commands. Source: ARIA Authoring Practices, "Menu".
@@ -35,7 +37,7 @@ final class DialogFrame<D: DOM> {
     self.dom = dom
     self.style = style
     overlay = dom.element("div", "ma-overlay")
-    if style != .dialog { dom.setFlag(overlay, "data-popover", true) }
+    if style == .popover || style == .menu { dom.setFlag(overlay, "data-popover", true) }
     box = dom.element("div", in: overlay)
     dom.setAttribute(box, "tabindex", "-1")
     let header = dom.element("header", "ma-dialog-header", in: box)
@@ -64,6 +66,7 @@ final class DialogFrame<D: DOM> {
     let classes =
       switch style {
       case .dialog: "ma-dialog"
+      case .page: "ma-dialog ma-whole"
       case .popover: "ma-dialog ma-popover"
       case .menu: "ma-dialog ma-popover ma-menu"
       }

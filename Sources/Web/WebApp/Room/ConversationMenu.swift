@@ -46,7 +46,7 @@ struct ConversationMenu<D: DOM> {
     case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(.nothingUnread) }
     case .date: askDate()
     case .shortcuts: screen.app.openShortcuts()
-    case .settings: screen.app.dialogs.open(.more) { SettingsDialog(screen.app, in: $0) }
+    case .settings: screen.app.openSettings()
     case .previews:
       screen.app.showsPreviews = !screen.app.showsPreviews
       screen.conversation.feed.previewsChanged()

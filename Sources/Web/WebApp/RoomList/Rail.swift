@@ -134,9 +134,8 @@ final class Rail<D: DOM> {
   }
 
   private func pressed(_ event: PageEvent) -> EventReply {
-    guard let at = items.firstIndex(where: { $0.button == event.node }), let next = event.place(from: at, of: items.count) else {
-      return .pass
-    }
+    guard let at = items.firstIndex(where: { $0.button == event.node }), let next = event.place(from: at, of: items.count)
+    else { return .pass }
     dom.focus(items[next].button)
     dom.flush()
     return .preventDefault

@@ -56,7 +56,7 @@ final class RoomList<D: DOM> {
     scroller = dom.element("div", "ma-rooms", in: column)
     empty = EmptyList(app, in: column)
     for profile in [profile, rail.profile] {
-      dom.on(profile, .click) { _ in app.dialogs.open(.more) { SettingsDialog(app, in: $0) } }
+      dom.on(profile, .click) { _ in app.openSettings() }
     }
     dom.on(find, .click) { _ in app.openSwitcher() }
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }

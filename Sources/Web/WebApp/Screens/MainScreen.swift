@@ -127,16 +127,15 @@ final class MainScreen<D: DOM> {
       details?.membersChanged(id)
     case .readCounts(let id, _): room?.readCountsChanged(id)
     case .profile: list.showProfile()
-    case .pushRules:
-      details?.rulesChanged()
-      room?.roomsChanged()
+    case .pushRules: room?.roomsChanged()
+    case .ignoredUsers: details?.ignoredChanged()
     case .presence(let users):
       list.presenceChanged(users)
       room?.roomsChanged()
       if let id = app.place.room { details?.membersChanged(id) }
     case .arrived(let id, let events): calls.arrived(id, events)
     case .spaceCounts: list.spacesChanged()
-    case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .ignoredUsers, .receipts, .accountData, .quietHours:
+    case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .receipts, .accountData, .quietHours:
       break
     }
   }

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// The password, the e-mail addresses, whom one ignores, and the end of the account.
+/// The password, the e-mail addresses, and the end of the account.
 final class AccountPage<D: DOM> {
   private static var shortestPassword: Int { 8 }
 
@@ -12,7 +12,6 @@ final class AccountPage<D: DOM> {
   private let frame: DialogFrame<D>
   private let trouble: Node
   private let emails: Node
-  private let ignored: Node
 
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
@@ -28,10 +27,8 @@ final class AccountPage<D: DOM> {
     let change = SubmitButton(dom, .changePassword, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
     emails = dom.element("div", "ma-form", in: page)
-    ignored = dom.element("div", "ma-form", in: page)
     addEnd(in: page)
     loadEmails()
-    showIgnored()
     dom.on(form, .submit) { [self] _ in
       guard !change.isBusy else { return }
       guard password.text.utf8.count >= Self.shortestPassword else {
@@ -108,35 +105,5 @@ final class AccountPage<D: DOM> {
     guard frame.isOpen, case .failure(let error) = result else { return }
     if case .cancelled = error { return }
     dom.setText(trouble, Strings.words(for: error))
-  }
-
-  // MARK: Ignored users
-
-  private func showIgnored() {
-    dom.releaseChildren(of: ignored)
-    dom.element("h3", "ma-field-label", text: .ignoredUsers, in: ignored)
-    for user in app.client.ignoredUsers.users.ordered() {
-      let line = dom.element("div", "ma-listed", in: ignored)
-      dom.element("span", "ma-entry-lines", text: user.string, in: line)
-      let stop = dom.button("ma-button ma-small", .stopIgnoring, in: line)
-      dom.setLabel(stop, Strings[.stopIgnoring] + ": " + user.string)
-      dom.on(stop, .click) { [self] _ in setIgnored(user, false) }
-    }
-    let form = dom.element("form", "ma-form", in: ignored)
-    let field = Field(dom, .userID, hint: .userIDHint, in: form)
-    dom.button("ma-button", .ignore, submits: true, in: form)
-    dom.on(form, .submit) { [self] _ in
-      guard let user = UserID(field.text.trimmed) else {
-        field.setError(Strings.words(for: .invalidUserID))
-        return dom.flush()
-      }
-      setIgnored(user, true)
-    }
-  }
-
-  /// The list is the account's: it is different once a sync has brought it back, which may be before the answer.
-  private func setIgnored(_ user: UserID, _ isIgnored: Bool) {
-    app.onIgnoredUsers = { [self] in if frame.isOpen { showIgnored() } }
-    app.askOrSay(.people(.setIgnored(user, isIgnored)))
   }
 }

@@ -1,7 +1,7 @@
 import Messenger
 import WebHost
 
-/// How the page looks, and in which language it speaks.
+/// How the page looks.
 struct AppearancePage<D: DOM> {
   @discardableResult
   init(_ app: App<D>, in page: Node) {
@@ -10,14 +10,12 @@ struct AppearancePage<D: DOM> {
       dom, .theme, Settings.theme,
       [("", .themeSystem), ("light", .themeLight), ("dark", .themeDark), ("contrast", .themeContrast)], in: page)
     add(dom, .density, Settings.density, [("", .densityComfortable), ("compact", .densityCompact)], in: page)
-    LanguageChoice(dom, in: page)
     CheckBox(dom, Strings[.showDeleted], isOn: !app.hidesDeleted, in: page) {
       app.hidesDeleted = !$0
       Host.setSetting(Settings.hideDeleted, $0 ? nil : "1")
       app.main?.room?.renewRows()
     }
     add(dom, .writeRich, Settings.rich, in: page)
-    add(dom, .showFigures, Settings.figures, in: page)
   }
 
   private func add(_ dom: D, _ label: Strings.Key, _ setting: String, in page: Node) {

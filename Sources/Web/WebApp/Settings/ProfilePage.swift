@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Oneself: picture, name, ID, whether one is there, and the way out.
+/// Oneself: picture, name, ID, what one says of oneself, and the way out.
 final class ProfilePage<D: DOM> {
   private let app: App<D>
   private let dom: D
@@ -30,12 +30,6 @@ final class ProfilePage<D: DOM> {
     let save = SubmitButton(dom, .save, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
     if let user = app.userID { CopyLine(app, .userID, user.string, in: page) }
-    addPresence(in: page)
-    CheckBox(dom, Strings[.privateReceipts], isOn: app.keepsReceiptsPrivate, in: page) { app.keepsReceiptsPrivate = $0 }
-    CheckBox(dom, Strings[.privateTyping], isOn: Host.setting(Settings.privateTyping) != nil, in: page) {
-      Host.setSetting(Settings.privateTyping, $0 ? "1" : nil)
-      app.tellPrivacy()
-    }
     let out = dom.button("ma-button ma-danger ma-wide", .logOut, icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
@@ -62,16 +56,6 @@ final class ProfilePage<D: DOM> {
     guard !status.hasSameBytes(as: Host.setting(Settings.status) ?? "") else { return }
     Host.setSetting(Settings.status, status.utf8.isEmpty ? nil : status)
     app.tellPresence(always: true)
-  }
-
-  private func addPresence(in page: Node) {
-    let options: [(value: String, words: String)] = [
-      ("", Strings[.presenceOnline]), ("unavailable", Strings[.presenceAway]), ("offline", Strings[.presenceHidden])
-    ]
-    Choice(dom, Strings[.presence], options, selected: Host.setting(Settings.presence) ?? "", in: page) { [app] kind in
-      Host.setSetting(Settings.presence, kind.utf8.isEmpty ? nil : kind)
-      app.tellPresence(always: true)
-    }
   }
 
   private func pick(_ button: SubmitButton<D>) {

@@ -4,39 +4,28 @@ import MatrixModel
 import Messenger
 
 /// What a person can set: about themselves, what they are told of, how the page looks, their devices, their account.
-final class SettingsDialog<D: DOM> {
-  private let app: App<D>
-  private let dom: D
-  private let frame: DialogFrame<D>
-  private let pages: [Node]
-  private var isMade: [Bool]
-
+struct SettingsDialog<D: DOM> {
+  /// - Parameter frame: opened with the style `page`.
   @discardableResult
   init(_ app: App<D>, in frame: DialogFrame<D>) {
-    self.app = app
-    self.frame = frame
-    dom = app.dom
-    frame.setTitle(.settings, look: "ma-settings")
-    let tabs = Tabbed(dom, [.profileTab, .notifications, .appearance, .devices, .account], in: frame.body)
-    pages = (0..<5).map { _ in app.dom.element("div", "ma-page", in: frame.body) }
-    isMade = [false, false, false, false, false]
-    tabs.onChange = { [self] in show($0) }
-    show(0)
+    frame.setTitle(.settings)
+    _ = Chapters(
+      [
+        .init(.profileTab, .user) { ProfilePage(app, frame, in: $0) },
+        .init(.notifications, .bell) { NotificationsPage(app, frame, in: $0) },
+        .init(.appearance, .eye) { AppearancePage(app, in: $0) },
+        .init(.privacy, .lock) { PrivacyPage(app, frame, in: $0) },
+        .init(.devices, .device) { DevicesPage(app, frame, in: $0) },
+        .init(.keyboard, .keyboard) { ShortcutList(app.dom, in: $0) },
+        .init(.language, .globe) { LanguageChoice(app.dom, in: $0) },
+        .init(.account, .key) { AccountPage(app, frame, in: $0) },
+        .init(.aboutMartlet, .info) { AboutPage(app, in: $0) }
+      ], in: frame)
   }
+}
 
-  private func show(_ selected: Int) {
-    for (index, page) in pages.enumerated() { dom.setFlag(page, "hidden", index != selected) }
-    guard !isMade[selected] else { return }
-    isMade[selected] = true
-    let page = pages[selected]
-    switch selected {
-    case 0: ProfilePage(app, frame, in: page)
-    case 1: NotificationsPage(app, frame, in: page)
-    case 2: AppearancePage(app, in: page)
-    case 3: DevicesPage(app, frame, in: page)
-    default: AccountPage(app, frame, in: page)
-    }
-  }
+extension App {
+  func openSettings() { dialogs.open(.more, as: .page) { SettingsDialog(self, in: $0) } }
 }
 
 /// A box that is ticked or not, with words beside it.

@@ -10,6 +10,8 @@ enum Drawing {
     star, up, down, select, help, poll, place
   // Of the list
   case home, filter
+  // Of settings
+  case globe, key, shield, device
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
@@ -75,6 +77,10 @@ enum Drawing {
     case .help: "M12 3 a9 9 0 1 0 0.01 0 Z M9.5 9.6 a2.6 2.6 0 1 1 3.6 2.4 C12.4 12.4 12 12.9 12 13.8 M12 16.6 V16.7"
     case .poll: "M5 20 V12 H8.5 V20 M10.25 20 V5 H13.75 V20 M15.5 20 V9 H19 V20 M3.5 20 H20.5"
     case .home: "M4 11.5 L12 4.5 L20 11.5 M6 10 V19.5 H18 V10 M10 19.5 V14 H14 V19.5"
+    case .globe: "M12 3 a9 9 0 1 0 0.01 0 Z M3.5 12 H20.5 M12 3 C7.5 8 7.5 16 12 21 C16.5 16 16.5 8 12 3"
+    case .key: "M8 12.5 a3.8 3.8 0 1 0 0.01 0 Z M10.7 13.3 L19 5 M16 8 L18.8 10.8 M13.6 10.4 L15.6 12.4"
+    case .shield: "M12 3.5 L19 6 V11.5 C19 16 16 19 12 20.5 C8 19 5 16 5 11.5 V6 Z"
+    case .device: "M7 3.5 H17 V20.5 H7 Z M11 17.6 H13"
     case .filter: "M4 7 H20 M7 12 H17 M10 17 H14"
     case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"

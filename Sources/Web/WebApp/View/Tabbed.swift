@@ -7,19 +7,23 @@ final class Tabbed<D: DOM> {
   var onChange: ((Int) -> Void)?
   private let dom: D
   private let node: Node
+  private let isColumn: Bool
   private var buttons: [Node] = []
 
-  init(_ dom: D, _ titles: [Strings.Key], in parent: Node) {
+  /// - Parameter isColumn: stands at the side, where arrows up and down lead through it too.
+  init(_ dom: D, _ titles: [Strings.Key] = [], isColumn: Bool = false, in parent: Node) {
     self.dom = dom
-    node = dom.element("div", "ma-tabs", in: parent)
+    self.isColumn = isColumn
+    node = dom.element("div", isColumn ? "ma-chapters" : "ma-tabs", in: parent)
     dom.setAttribute(node, "role", "tablist")
+    if isColumn { dom.setAttribute(node, "aria-orientation", "vertical") }
     for title in titles { add(title) }
     dom.listen(node, .keyDown) { [self] in pressed($0) }
   }
 
   /// One more, behind the others.
-  func add(_ title: Strings.Key) {
-    let button = dom.button("ma-tab", title, in: node)
+  func add(_ title: Strings.Key, _ icon: Drawing? = nil) {
+    let button = dom.button("ma-tab", title, icon: icon, in: node)
     dom.setAttribute(button, "role", "tab")
     let index = buttons.count
     buttons.append(button)
@@ -44,9 +48,11 @@ final class Tabbed<D: DOM> {
     switch event.key {
     case .arrowRight: step = 1
     case .arrowLeft: step = -1
+    case .arrowDown where isColumn: step = 1
+    case .arrowUp where isColumn: step = -1
     default: return .pass
     }
-    if Host.pageState.contains(.rightToLeft) { step = -step }
+    if !isColumn, Host.pageState.contains(.rightToLeft) { step = -step }
     select((selected + step + buttons.count) % buttons.count)
     focus()
     dom.flush()

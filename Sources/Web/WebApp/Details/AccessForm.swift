@@ -3,25 +3,23 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// What one is told of a room, who may join it, who may read what was said before.
-final class RoomSettingsForm<D: DOM> {
+/// Who may join a room, who may read what was said before, and whether guests may.
+final class AccessForm<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
   private var room: RoomID?
   /// What the lines below were made from.
   private var shown: Shown?
-  private var dialog: RoomSettingsDialog<D>?
 
   private struct Shown: Equatable {
-    let mode: NotificationMode?
-    let snoozedUntil: Int64
     let joinRule: JoinRule?
     let allowedRooms: [RoomID]
     /// That the room is in and whose members may be let in.
     let spaces: [RoomID]
     let history: HistoryVisibility
-    let isSpace: Bool
+    let allowsGuests: Bool
+    let mayAllowGuests: Bool
     let maySetRule: Bool
     let maySetHistory: Bool
     let room: RoomID
@@ -36,25 +34,23 @@ final class RoomSettingsForm<D: DOM> {
   func update(_ state: Room) {
     let id = state.id
     let new = Shown(
-      mode: app.client.pushRules.mode(of: id), snoozedUntil: state.snoozedUntilMilliseconds, joinRule: state.joinRule,
+      joinRule: state.joinRule,
       allowedRooms: state.allowedRooms,
       spaces: state.allowsRestrictedJoins ? app.client.spaces.parents(of: id) : [], history: state.historyVisibility,
-      isSpace: state.isSpace, maySetRule: app.may(.sendState(.joinRules), in: id),
+      allowsGuests: state.allowsGuests, mayAllowGuests: app.may(.sendState(.guestAccess), in: id),
+      maySetRule: app.may(.sendState(.joinRules), in: id),
       maySetHistory: app.may(.sendState(.historyVisibility), in: id), room: id)
     guard new != shown else { return }
     shown = new
     room = id
     dom.releaseChildren(of: node)
-    if !new.isSpace { NotificationChoice(app, id, in: node) { [self] in shown == new } }
     let lines = SettingLines(app, in: node)
     addJoinRule(new, to: lines)
     addHistory(new, to: lines)
-    let more = dom.button("ma-button ma-wide", .moreSettings, in: node)
-    dom.on(more, .click) { [self] _ in app.dialogs.open { dialog = RoomSettingsDialog(app, id, in: $0) } }
+    lines.add(Strings[.guestsMayJoin], isOn: new.allowsGuests, isAllowed: new.mayAllowGuests) { [app] isOn, ended in
+      app.save(.setAllowsGuests(isOn, of: id), ended)
+    }
   }
-
-  /// The room is set up otherwise.
-  func roomChanged() { dialog?.update() }
 
   // MARK: Who may
 
