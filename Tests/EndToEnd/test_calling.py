@@ -95,11 +95,11 @@ async def _(test):
             assert await person.page.evaluate(HEARS), f"{person.name} hears nothing"
             await stands_in_the_corner(person, other)
         await alice.picture("call-dark")
-        await button(alice, "Turn the microphone off").click()
+        await button(alice, "Mute").click()
         await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
-        await button(alice, "Turn the microphone on").click()
+        await button(alice, "Unmute").click()
         await call(boris).get_by_role("status").get_by_text(":").wait_for()
-        await button(boris, "Turn the camera off").click()
+        await button(boris, "Stop video").click()
         await alice.page.get_by_label(f"{boris.name}’s picture").wait_for(state="hidden")
         await alice.write("Can you see this?")
         await boris.sees("Can you see this?")
@@ -150,7 +150,7 @@ async def _(test):
         await button(boris, "Answer").click()
         await call(alice).get_by_role("status").get_by_text(":").wait_for()
         assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
-        await button(alice, "Share the screen").click()
+        await button(alice, "Share screen").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
         await boris.picture("call-screen")
         await button(alice, "Hang up").click()
@@ -196,13 +196,18 @@ async def _(test):
         await first.wait_for(state="detached")
         for person, opposite in ((boris, carol), (carol, boris)):
             await person.until(PLAYS, f"{opposite.name}’s picture")
+        # Boris still looks at the other room: the call is a small window, from which one comes back to it.
+        await boris.picture("call-elsewhere")
+        await second.get_by_role("button", name="Back to the call").click()
+        await boris.heading(carol.name).wait_for()
+        await second.get_by_role("button", name="Stop video").wait_for()
         await second.get_by_role("button", name="Hang up").click()
         await call(carol).wait_for(state="detached")
 
 
 async def choose_others(person):
     """Another camera and another microphone, by the menu; what was used before (`CAPTURES`) is closed then."""
-    await button(person, "Choose camera and microphone").click()
+    await button(person, "Devices").click()
     for kind, track in (("Camera", "video"), ("Microphone", "audio")):
         field = person.page.get_by_role("combobox", name=kind)
         await field.locator("option[selected]").wait_for(state="attached")
@@ -234,7 +239,7 @@ async def _(test):
         await field.select_option(names[-1])
         wanted = await field.input_value()
         await alice.until("sink => [...document.querySelectorAll('video')].every(video => video.muted || video.sinkId === sink)", wanted)
-        await button(alice, "Choose camera and microphone").click()
+        await button(alice, "Devices").click()
         await field.wait_for(state="detached")
         await button(alice, "Hang up").click()
         await alice.until(ARE_CLOSED)

@@ -116,18 +116,18 @@ async def _(test):
         assert meeting and all(event["content"]["foci_preferred"] == meeting for event in memberships(users["alice"], room)), meeting
         await alice.page.get_by_role("group", name=boris.name).wait_for()
         await alice.picture("group-call-grid")
-        await button(alice, "Show who speaks large").click()
+        await button(alice, "Speaker").click()
         await large(alice).locator("video").wait_for()
         await sees(alice, 2)
         await alice.picture("group-call-speaker")
-        await button(alice, "Show everybody in the same size").click()
-        await button(carol, "Share the screen").click()
+        await button(alice, "Grid").click()
+        await button(carol, "Share screen").click()
         screen = alice.page.get_by_role("group", name=f"{carol.name}’s screen")
         await screen.and_(large(alice)).wait_for()
         shown = await screen.locator("video").element_handle()
         await alice.until("video => video.getVideoPlaybackQuality().totalVideoFrames > 2", shown)
         await alice.picture("group-call-screen")
-        await button(carol, "Stop sharing the screen").click()
+        await button(carol, "Stop sharing").click()
         await screen.wait_for(state="detached")
 
         await alice.page.get_by_role("group", name=boris.name).hover()
@@ -135,10 +135,10 @@ async def _(test):
         await button(alice, f"Hear {boris.name} again").click()
         await button(alice, f"Mute {boris.name} for everybody").click()
         await boris.page.get_by_text("A moderator has muted you.").wait_for()
-        await button(boris, "Turn the microphone on").click()
-        await button(boris, "Turn the microphone off").wait_for()
+        await button(boris, "Unmute").click()
+        await button(boris, "Mute").wait_for()
         assert await button(boris, f"Mute {carol.name} for everybody").count() == 0
-        await button(boris, "Turn the camera off").click()
+        await button(boris, "Stop video").click()
         await without_picture(alice, boris)
         await carol.write("Can you see my message?")
         await alice.sees("Can you see my message?")
@@ -178,7 +178,7 @@ async def _(test):
         for person in (boris, carol):
             await sees(person, 2)
             assert await person.page.evaluate(HEARS, f'[role=group][aria-label="{alice.name}"]')
-        await button(alice, "Choose camera and microphone").click()
+        await button(alice, "Devices").click()
         await alice.page.get_by_role("combobox", name="Camera").wait_for(state="detached")
         await button(alice, "Hang up").click()
         await alice.until(ARE_CLOSED)
@@ -241,12 +241,12 @@ async def _(test):
             await button(person, "Join").click()
         for person in everybody:
             await sees(person, 2)
-            await button(person, "Turn the microphone off").click()
+            await button(person, "Mute").click()
         for speaker in (*everybody[1:], everybody[1]):
-            await button(speaker, "Turn the microphone on").click()
+            await button(speaker, "Unmute").click()
             for person in everybody:
                 await speaks_at(person, speaker)
-            await button(speaker, "Turn the microphone off").click()
+            await button(speaker, "Mute").click()
 
 
 @test("a call whose server is cut off says so; pictures go on, and so does the call when it is back")
@@ -268,7 +268,7 @@ async def _(test):
             for person, words in zip((alice, boris), interrupted):
                 await words.wait_for(state="hidden")
                 await person.page.get_by_text("2 people ·").wait_for()
-            await button(boris, "Turn the camera off").click()
+            await button(boris, "Stop video").click()
             await without_picture(alice, boris)
     finally:
         await link.close()

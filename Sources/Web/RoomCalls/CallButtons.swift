@@ -3,9 +3,9 @@ import Messenger
 /// The buttons of a call. Each has one element for good, whatever it says now, so that it keeps the focus.
 final class CallButtons<D: DOM> {
   /// In the order of the page.
-  enum Press: Int, CaseIterable { case microphone, camera, screen, layout, devices, end, answerWithCamera, answer, decline }
+  enum Press: Int, CaseIterable { case back, microphone, camera, screen, layout, devices, end, answerWithCamera, answer, decline }
 
-  /// What a button shows: an icon that is named by the word, or the word.
+  /// What a button shows: an icon with the word below it, or the word.
   struct Face {
     let press: Press
     let word: Word
@@ -46,14 +46,14 @@ final class CallButtons<D: DOM> {
       dom.element("span", "ma-button-text", text: face.word.text, in: node)
       return
     }
-    dom.setClass(node, face.press == .end ? "ma-round rc-end" : "ma-round")
-    dom.setAttribute(node, "aria-label", face.word.text)
-    dom.setAttribute(node, "title", face.word.text)
-    icon.draw(dom, in: node)
+    dom.setClass(node, face.press == .end ? "rc-control rc-end" : "rc-control")
+    icon.draw(dom, in: dom.element("span", "rc-icon", in: node))
+    dom.element("span", "rc-word", text: face.word.text, in: node)
   }
 }
 
 extension CallButtons.Face {
+  static var back: Self { Self(press: .back, word: .callBack, icon: .back) }
   static func microphone(isOff: Bool) -> Self {
     Self(press: .microphone, word: isOff ? .microphoneOn : .microphoneOff, icon: isOff ? .microphoneOff : .microphone)
   }

@@ -12,6 +12,8 @@ final class CallDesk<D: DOM> {
   /// Of calls between two.
   private var place = Node.none
   private var rooms: [KnownRoom] = []
+  /// The room that is open.
+  private(set) var shown: RoomID?
   private(set) var direct: DirectCalls<D>?
   private(set) var group: GroupCalls<D>?
 
@@ -45,7 +47,10 @@ final class CallDesk<D: DOM> {
       direct = DirectCalls(self, server, user, in: place)
       group?.signedIn(user, device)
     case "room": learn(request)
-    case "shown": group?.show(room)
+    case "shown":
+      shown = room
+      group?.show(room)
+      direct?.show()
     case "event": if let room { direct?.take(request, in: room) }
     case "synced": direct?.synced()
     case "left": if let room { direct?.left(room) }
@@ -81,6 +86,9 @@ final class CallDesk<D: DOM> {
   }
 
   // MARK: To the page
+
+  /// The page opens that room.
+  func open(_ room: RoomID) { port?.tell("open") { $0.member("room", room.text) } }
 
   func tell(_ words: String, isTrouble: Bool) {
     port?.tell("notice") {

@@ -102,7 +102,7 @@ extension Strings {
       emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
-      callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, microphoneOff,
+      callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, callBack, microphoneOff,
       microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined,
       callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNotSent, callOver
     // Calls of rooms

@@ -22,6 +22,9 @@ final class DirectCallPanel<D: DOM> {
   /// What of one's own goes out.
   private var own = (isMuted: false, isCameraOff: false, isSharing: false)
   private var talksSince: Double?
+  private var room: RoomID?
+  /// One looks at another room: the call is a small window over it.
+  private var isElsewhere = false
   private var clock: HostTask?
 
   private struct Picture {
@@ -70,6 +73,9 @@ final class DirectCallPanel<D: DOM> {
       id: (call.opponent ?? call.invitee)?.string ?? call.room.string, name: name, source: calls.desk.room(call.room)?.avatar)
     title.set(name)
     dom.setAttribute(root, "aria-label", Word.callOf.text(name))
+    isElsewhere = call.state != .ringing && call.room != calls.desk.shown
+    dom.setClass(root, isElsewhere ? "dc-call rc-elsewhere" : call.state == .ringing ? "dc-call rc-rings" : "dc-call")
+    room = call.room
     showState(call, name)
     showPictures(call, name, media)
     showButtons(call)
@@ -161,6 +167,7 @@ final class DirectCallPanel<D: DOM> {
 
   private func controls(_ call: MatrixCall) -> [CallButtons<D>.Face] {
     var faces: [CallButtons<D>.Face] = [.microphone(isOff: own.isMuted)]
+    if isElsewhere { return [.back] + faces + [.end] }
     if call.hasOwnPicture { faces.append(.camera(isOff: own.isCameraOff)) }
     if call.state == .connected { faces.append(.screen(isShared: own.isSharing)) }
     if source != nil { faces.append(.devices) }
@@ -173,6 +180,7 @@ final class DirectCallPanel<D: DOM> {
     case .camera: calls.perform(.mute(call, audio: nil, video: !own.isCameraOff))
     case .screen: calls.perform(.shareScreen(call, !own.isSharing))
     case .devices: toggleDevices()
+    case .back: if let room { calls.desk.open(room) }
     case .end: calls.perform(.hangUp(call))
     case .answer: calls.answer(call, withCamera: false)
     case .answerWithCamera: calls.answer(call, withCamera: true)

@@ -61,10 +61,14 @@ final class CallView<D: DOM> {
 
   // MARK: Showing
 
+  /// One looks at another room: the call is a small window over it.
+  private var isElsewhere: Bool { call.isElsewhere }
+
   func show() {
     let name = Word.groupCallIn.text(call.known?.name ?? call.room.string)
     set(title, name, &shownTitle)
     dom.setAttribute(root, "aria-label", name)
+    dom.setClass(root, isElsewhere ? "gc-call rc-elsewhere" : "gc-call")
     showState()
     dom.setText(badge, call.session?.recording == nil ? "" : Word.groupCallRecorded.text)
     dom.setFlag(badge, "hidden", call.session?.recording == nil)
@@ -170,6 +174,7 @@ final class CallView<D: DOM> {
 
   private func showButtons() {
     let own = call.session?.publication(OngoingCall<D>.camera)
+    if isElsewhere { return buttons?.show([.back, .microphone(isOff: !(own?.hasAudio ?? false)), .end]) ?? () }
     buttons?.show([
       .microphone(isOff: !(own?.hasAudio ?? false)), .camera(isOff: !(own?.hasVideo ?? false)),
       .screen(isShared: call.session?.publication(OngoingCall<D>.screen) != nil),
@@ -188,6 +193,7 @@ final class CallView<D: DOM> {
       layout.isGrid.toggle()
       show()
     case .devices: toggleDevices()
+    case .back: call.open()
     case .end: call.hangUp()
     case .answer, .answerWithCamera, .decline: break
     }

@@ -44,6 +44,7 @@ final class GroupCalls<D: DOM> {
   func show(_ room: RoomID?) {
     shown = room
     showBar()
+    ongoing?.show()
   }
 
   /// More is known of the room.

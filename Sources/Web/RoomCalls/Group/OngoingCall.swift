@@ -37,6 +37,9 @@ final class OngoingCall<D: DOM> {
   }
 
   var known: KnownRoom? { desk.room(room) }
+  var isElsewhere: Bool { desk.shown != room }
+  /// The page opens its room.
+  func open() { desk.open(room) }
   var session: CallSession? { host?.session }
 
   // MARK: In

@@ -141,6 +141,7 @@ final class CallProgram<D: DOM> {
       if let words = json["words"]?.string, !app.effects.isStopped {
         app.notices.show(words, isTrouble: json.bool("trouble") ?? false)
       }
+      if let room = RoomID(json["room"]) { app.goTo(.room(room)) }
       return app.dom.flush()
     }
     let query = Query<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])

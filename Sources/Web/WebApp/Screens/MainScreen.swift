@@ -10,6 +10,8 @@ final class MainScreen<D: DOM> {
   private let dom: D
   let root: Node
   private let body: Node
+  /// The call, and the room below it.
+  private let center: Node
   private let banner: ConnectionBanner<D>
   private let list: RoomList<D>
   /// nil until its part of the program is there.
@@ -27,10 +29,11 @@ final class MainScreen<D: DOM> {
     dom = app.dom
     root = dom.element("div", "ma-app", in: .root)
     banner = ConnectionBanner(app, in: root)
-    calls = CallProgram(app, in: root)
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
-    roomToCome = dom.element("main", "ma-room", in: body)
+    center = dom.element("div", "ma-center", in: body)
+    calls = CallProgram(app, in: center)
+    roomToCome = dom.element("main", "ma-room", in: center)
     dom.element("p", "ma-note", text: .loading, in: dom.element("div", "ma-empty", in: roomToCome))
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
     calls.onOffered = { [self] in room?.roomsChanged() }
@@ -49,7 +52,7 @@ final class MainScreen<D: DOM> {
 
   private func makeRoom() {
     dom.release(roomToCome)
-    let room = RoomScreen(app, in: body)
+    let room = RoomScreen(app, in: center)
     room.header.onCall = { [self] in if let room = app.place.room { calls.call(in: room, withCamera: $0) } }
     room.header.offersGroupCalls = { [self] in calls.offersGroupCalls }
     room.panel.onShown = { [self] in
