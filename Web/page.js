@@ -10,6 +10,7 @@ const attention = later('attention.js', () => import('./attention.js'));
 
 export const pageService = program => {
   const { frame } = program;
+  if (narrow.matches && !frame) import('./layers.js');
   return {
     page_state: () => sum(program),
     page_listen: id => listen(change => program.dispatch(id, change)),
@@ -24,7 +25,8 @@ export const pageService = program => {
     page_set_fragment(fragment, isReplacing) {
       // The history around a frame is its page's.
       if (frame) return;
-      history[isReplacing ? 'replaceState' : 'pushState'](null, '', fragment === '' ? location.pathname + location.search : '#' + fragment);
+      // The entry of a layer, which closes when one goes elsewhere, is not come back to (layers.js).
+      history[isReplacing || history.state?.layer ? 'replaceState' : 'pushState'](null, '', fragment === '' ? location.pathname + location.search : '#' + fragment);
       attention(({ withdrawOfRoom }) => withdrawOfRoom());
     },
     page_open: url => goTo(url => open(url, '_blank', 'noopener,noreferrer'), url),

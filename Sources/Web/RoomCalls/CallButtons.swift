@@ -3,7 +3,9 @@ import Messenger
 /// The buttons of a call. Each has one element for good, whatever it says now, so that it keeps the focus.
 final class CallButtons<D: DOM> {
   /// In the order of the page.
-  enum Press: Int, CaseIterable { case back, microphone, camera, screen, layout, devices, end, answerWithCamera, answer, decline }
+  enum Press: Int, CaseIterable {
+    case back, microphone, camera, screen, layout, devices, end, answerWithCamera, answer, decline
+  }
 
   /// What a button shows: an icon with the word below it, or the word.
   struct Face {

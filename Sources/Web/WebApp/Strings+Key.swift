@@ -80,7 +80,7 @@ extension Strings {
       notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
       playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
       addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach,
-      send, charactersLeft, charactersOver
+      sendPhoto, send, charactersLeft, charactersOver
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,

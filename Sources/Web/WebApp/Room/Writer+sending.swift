@@ -10,6 +10,9 @@ extension Writer {
     guard key != nil else { return }
     app.dialogs.open(as: .menu) { frame in
       let menu = Menu(Strings[.sendMore], in: frame)
+      menu.add(.sendPhoto, .picture) { [self] in Host.pickFiles(accept: "image/*,video/*") { self.took($0) } }
+      menu.add(.attach, .clip) { [self] in Host.pickFiles { self.took($0) } }
+      menu.divide()
       menu.add(.takePicture, .camera) { [self] in
         app.dialogs.open { next in CameraDialog(dom, in: next) { [self] in took([$0]) } }
       }

@@ -55,9 +55,9 @@ final class Writer<D: DOM> {
     composer.onAttach = { [self] in Host.pickFiles { self.took($0) } }
     composer.onFiles = { [self] in took($0) }
     composer.addButton(.plus, Strings[.sendMore]) { [self] in openMenu() }
-    let smile = composer.addButton(.smile, Strings[.emoji], atEnd: true) { [self] in pickEmoji() }
-    dom.setClass(smile, "mg-composer-button ma-roomy")
+    composer.addButton(.smile, Strings[.emoji], atEnd: true) { [self] in pickEmoji() }
     let microphone = composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
+    dom.setClass(microphone, "mg-composer-button ma-voice")
     dom.on(microphone, .hold) { [self] in held($0.x) }
     dom.listen(composer.send, .contextMenu) { [self] _ in
       openSendMenu()
