@@ -3,6 +3,8 @@ from browser import PHONE, expect, people
 from client import User
 from harness import test
 
+NEEDS_BROWSER = True
+
 
 def rail(person):
     return person.page.get_by_role("toolbar", name="Spaces")

@@ -18,6 +18,8 @@ enum Settings {
   static let quietUntil = "quiet-until"
   /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
   static let pushes = "pushes"
+  /// Somebody is signed in. `Web/early.js` reads it before the program runs.
+  static let signedIn = "signed-in"
   static let presence = "presence"
   /// The modifier behind emoji that have one.
   static let skinTone = "skin-tone"

@@ -53,6 +53,7 @@ extension App {
   private func enter() {
     signIn?.close()
     signIn = nil
+    Host.setSetting(Settings.signedIn, "1")
     effects.server.save()
     tellPresence()
     followPushes()
@@ -81,6 +82,7 @@ extension App {
     Host.authorizeImages(prefix: "", token: "")
     if client.sessionState == .signedOut {
       place = .list
+      Host.setSetting(Settings.signedIn, nil)
       next = embedding?.destination
       Host.setFragment("", replacing: true)
       Host.dropAllFiles()

@@ -1,0 +1,138 @@
+// Signing in before the program is there. Who was not signed in here sees the form at once, can write in it and even send it; the program, which
+// is a hundred times as large, then draws its own in the same place and takes over what was written.
+
+import { isOurPage, textsLoaded, word } from './language.js';
+import { setting } from './settings.js';
+
+const root = document.getElementById('app');
+const wasm = root?.dataset.program ?? 'app.wasm';
+const isComingBack = new URLSearchParams(location.search).has('loginToken');
+
+function element(tag, classes, parent, text = '') {
+  const node = document.createElement(tag);
+  node.className = classes;
+  node.textContent = text;
+  parent?.append(node);
+  return node;
+}
+
+function logo(parent) {
+  const image = element('img', 'ma-logo', parent);
+  Object.assign(image, { src: 'icon.svg', alt: '' });
+}
+
+function field(parent, label, type, autocomplete, hint) {
+  const node = element('label', 'ma-field', parent);
+  element('span', 'ma-field-label', node, word(label));
+  const input = element('input', 'ma-input', element('span', 'ma-field-box', node));
+  Object.assign(input, { type, autocomplete, autocapitalize: 'none', spellcheck: false });
+  input.setAttribute('aria-label', word(label));
+  element('span', 'ma-field-hint', node, hint ? word(hint) : '');
+  return { node, input };
+}
+
+// As SignInScreen.swift draws it.
+function draw() {
+  const screen = element('main', 'ma-signin', null);
+  screen.id = 'early';
+  const card = element('div', 'ma-card', screen);
+  logo(card);
+  element('h1', 'ma-title', card, word('welcome'));
+  element('p', 'ma-note', card, word('welcomeNote'));
+  const tabs = element('div', 'ma-tabs', card);
+  tabs.setAttribute('role', 'tablist');
+  const form = element('form', 'ma-form', card);
+  form.noValidate = true;
+  const fields = [
+    [field(form, 'userName', 'text', 'username', 'userNameHint'), field(form, 'password', 'password', 'current-password')],
+    [field(form, 'userName', 'text', 'username', 'newUserNameHint'), field(form, 'password', 'password', 'new-password', 'newPasswordHint')],
+  ];
+  const submit = element('button', 'ma-button ma-primary', form);
+  submit.type = 'submit';
+  element('span', 'mg-spinner', submit).ariaHidden = 'true';
+  const words = element('span', 'ma-button-text', submit);
+  // As high as what the program draws: nothing moves when it comes.
+  element('span', 'ma-server-name', element('p', 'ma-server', card), word('serverIs').replace('{0}', location.host));
+  const language = element('label', 'ma-field', card);
+  element('span', 'ma-field-label', language, word('language'));
+  element('select', 'ma-input ma-choice', element('span', 'ma-field-box', language)).disabled = true;
+  const written = { tab: 0, isSent: false };
+  const buttons = ['signIn', 'createAccount'].map((name, index) => {
+    const button = element('button', 'ma-tab', tabs, word(name));
+    button.type = 'button';
+    button.setAttribute('role', 'tab');
+    button.addEventListener('click', () => choose(index));
+    return button;
+  });
+
+  function choose(tab) {
+    written.tab = tab;
+    buttons.forEach((button, index) => {
+      button.setAttribute('aria-selected', index === tab);
+      button.classList.toggle('ma-selected', index === tab);
+    });
+    fields.forEach((pair, index) => pair.forEach(({ node }) => { node.hidden = index !== tab; }));
+    words.textContent = word(tab === 0 ? 'signIn' : 'createAccount');
+  }
+
+  form.addEventListener('submit', e => {
+    e.preventDefault();
+    const empty = fields[written.tab].find(({ input }) => input.value === '');
+    if (empty) return empty.input.focus();
+    written.isSent = true;
+    submit.setAttribute('aria-busy', 'true');
+    words.textContent = word(written.tab === 0 ? 'signingIn' : 'creatingAccount');
+  });
+  // The program's form takes the focus when it comes.
+  screen.addEventListener('focusin', ({ target }) => { written.focused = target; });
+  choose(0);
+  root.after(screen);
+  fields[0][0].input.focus();
+  return () => ({ ...written, inputs: fields[written.tab].map(({ input }) => input) });
+}
+
+// The same fields of the program's form.
+const fieldsOf = (screen, tab) => ['username', tab === 0 ? 'current-password' : 'new-password']
+  .map(kind => [...screen.querySelectorAll(`input[autocomplete=${kind}]`)].find(input => !input.closest('[hidden]')));
+
+function handOver(screen, { tab, isSent, inputs, focused }) {
+  if (tab === 1) screen.querySelectorAll('[role=tab]')[1]?.click();
+  fieldsOf(screen, tab).forEach((field, index) => {
+    const { value, selectionStart, selectionEnd } = inputs[index];
+    if (!field) return;
+    if (value !== '') {
+      field.value = value;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+    if (focused !== inputs[index]) return;
+    field.focus();
+    field.setSelectionRange(selectionStart, selectionEnd);
+  });
+  if (isSent) screen.querySelector('form').requestSubmit();
+}
+
+// The program is fetched behind what is needed to see something.
+function fetchProgram() {
+  const link = document.createElement('link');
+  Object.assign(link, { rel: 'preload', href: wasm, as: 'fetch', type: 'application/wasm', crossOrigin: '' });
+  document.head.append(link);
+}
+
+async function start() {
+  const isFirst = isOurPage && !root.frame && setting('signed-in') === '' && !isComingBack && !location.hash.startsWith('#/join') && self === top;
+  if (!isFirst) return fetchProgram();
+  try { await textsLoaded; } finally { fetchProgram(); }
+  // The program was quicker.
+  if (root.childElementCount > 0) return;
+  const written = draw();
+  new MutationObserver((_, observer) => {
+    const shown = root.querySelector('.ma-signin, .ma-app, .ma-elsewhere, .mg-notice');
+    if (!shown) return;
+    observer.disconnect();
+    const now = written();
+    if (shown.matches('.ma-signin')) handOver(shown, now);
+    document.getElementById('early').remove();
+  }).observe(root, { childList: true });
+}
+
+start();
