@@ -1,11 +1,12 @@
 // Signing in before the program is there. Who was not signed in here sees the form at once, can write in it and even send it; the program, which
 // is a hundred times as large, then draws its own in the same place and takes over what was written.
 
+import { fetchEarly } from './fetched.js';
 import { isOurPage, textsLoaded, word } from './language.js';
 import { setting } from './settings.js';
 
 const root = document.getElementById('app');
-const wasm = root?.dataset.program ?? 'app.wasm';
+const wasm = new URL(root.dataset.program, import.meta.url);
 const isComingBack = new URLSearchParams(location.search).has('loginToken');
 
 function element(tag, classes, parent, text = '') {
@@ -111,17 +112,12 @@ function handOver(screen, { tab, isSent, inputs, focused }) {
   if (isSent) screen.querySelector('form').requestSubmit();
 }
 
-// The program is fetched behind what is needed to see something.
-function fetchProgram() {
-  const link = document.createElement('link');
-  Object.assign(link, { rel: 'preload', href: wasm, as: 'fetch', type: 'application/wasm', crossOrigin: '' });
-  document.head.append(link);
-}
-
 async function start() {
   const isFirst = isOurPage && !root.frame && setting('signed-in') === '' && !isComingBack && !location.hash.startsWith('#/join') && self === top;
-  if (!isFirst) return fetchProgram();
-  try { await textsLoaded; } finally { fetchProgram(); }
+  // The program comes behind what is needed to see something.
+  if (isFirst) await textsLoaded.catch(() => {});
+  fetchEarly(wasm);
+  if (!isFirst || word('welcome') === undefined) return;
   // The program was quicker.
   if (root.childElementCount > 0) return;
   const written = draw();

@@ -2,6 +2,7 @@
 // what a program may ask for is done by the services that are given to it (host-protocol.txt says which file serves which call). A page can have
 // any number of programs. Documentation/Decisions/0017-the-page-host.md
 
+import { fetchNow } from './fetched.js';
 import { imports, laterFiles } from './host-protocol.js';
 
 const decoder = new TextDecoder();
@@ -39,7 +40,7 @@ function fetchedLater(load) {
 // The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once, and what it
 // returns when that is over.
 async function fetchProgram(url, onBuilding) {
-  let answer = await fetch(url);
+  let answer = await fetchNow(url);
   const over = answer.status === 503 ? onBuilding() : undefined;
   while (answer.status === 503) {
     const seconds = Math.min(Math.max(Number(answer.headers.get('retry-after')) || 10, 1), 60);

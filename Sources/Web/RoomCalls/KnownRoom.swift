@@ -11,6 +11,8 @@ struct KnownRoom {
   let avatar: String?
   /// Whether anybody may come in.
   let isPublic: Bool
+  /// Whether a call of many rings there.
+  let isSmall: Bool
   /// The other one of a direct chat.
   let directUser: UserID?
   /// The call of many.
@@ -31,6 +33,7 @@ struct KnownRoom {
     name = json["name"]?.string ?? id.string
     avatar = json["avatar"]?.string
     isPublic = json.bool("public") ?? false
+    isSmall = json.bool("small") ?? false
     directUser = UserID(json["direct"])
     for entry in (json["people"] ?? json).elements {
       guard let user = entry.text("user") else { continue }

@@ -6,7 +6,8 @@ enum Word: String, CaseIterable {
   case callOf, callsYou, callsYouWithCamera, callRings, callAnswer, callAnswerWithCamera, callDecline, callDeclined,
     callUnanswered, callElsewhere, callBusy, callHangUpAndAnswer, theirMicrophoneOff
   case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf
-  case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
+  case groupCallHere, groupCallRings, notNow
+  case groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
     groupCallMicrophone, groupCallLoudspeaker, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove,
     groupCallRecorded, groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera,
     groupCallMicrophoneIsOff, groupCallScreenOf

@@ -106,9 +106,9 @@ extension Strings {
       microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined,
       callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNotSent, callOver
     // Calls of rooms
-    case groupCallHere, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
-      groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded, groupCallMuted,
-      groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff, groupCallScreenOf,
-      joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+    case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
+      groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
+      groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
+      groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
   }
 }

@@ -2,23 +2,28 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Above an open room: a call goes on there, with so many people, and one may join.
+/// Above an open room: a call goes on there, with so many people, and one may join. In small rooms it rings first, whichever room is open.
 final class CallBar<D: DOM> {
   private let dom: D
   private let root: Node
   private let text: Node
+  private let decline: Node
   private var room: RoomID?
 
-  init(_ dom: D, onJoin: @escaping (RoomID) -> Void) {
+  init(_ dom: D, onJoin: @escaping (RoomID) -> Void, onDecline: @escaping (RoomID) -> Void) {
     self.dom = dom
     root = dom.element("section", "gc-bar", in: .root)
     CallIcon.camera.draw(dom, in: root)
     text = dom.element("p", "gc-bar-text", in: root)
     dom.setAttribute(text, "role", "status")
+    decline = dom.element("button", "ma-button", in: root)
+    dom.setAttribute(decline, "type", "button")
+    dom.setText(decline, Word.notNow.text)
     let join = dom.element("button", "ma-button ma-primary", in: root)
     dom.setAttribute(join, "type", "button")
     dom.setText(join, Word.join.text)
     hide()
+    dom.on(decline, .click) { [self] _ in if let room { onDecline(room) } }
     dom.on(join, .click) { [self] _ in if let room { onJoin(room) } }
   }
 
@@ -27,9 +32,13 @@ final class CallBar<D: DOM> {
     dom.setFlag(root, "hidden", true)
   }
 
-  func show(_ known: KnownRoom, now: Int64) {
+  /// - Parameter caller: of a call that rings.
+  func show(_ known: KnownRoom, now: Int64, caller: String?) {
     room = known.id
     dom.setFlag(root, "hidden", false)
-    dom.setText(text, Word.groupCallHere.text(count: known.peopleCount(at: now)))
+    dom.setFlag(decline, "hidden", caller == nil)
+    dom.setClass(root, caller == nil ? "gc-bar" : "gc-bar rc-rings")
+    let here = Word.groupCallHere.text(count: known.peopleCount(at: now))
+    dom.setText(text, caller.map { Word.groupCallRings.text($0, known.name) } ?? here)
   }
 }

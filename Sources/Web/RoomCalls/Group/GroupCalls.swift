@@ -8,10 +8,11 @@ final class GroupCalls<D: DOM> {
   let desk: CallDesk<D>
   private let server: Server
   private var shown: RoomID?
-  private var user: UserID?
+  private(set) var user: UserID?
   private var device: DeviceID?
   private(set) var ongoing: OngoingCall<D>?
   private var bar: CallBar<D>?
+  private lazy var bell = RoomBell(self)
   private var timer: HostTask?
 
   /// People in a call.
@@ -20,7 +21,13 @@ final class GroupCalls<D: DOM> {
   init(_ desk: CallDesk<D>, _ server: Server) {
     self.desk = desk
     self.server = server
-    bar = CallBar(desk.dom) { [self] in join($0) }
+    bar = CallBar(
+      desk.dom, onJoin: { [self] in join($0) },
+      onDecline: { [self] in
+        bell.decline($0)
+        showBar()
+        desk.dom.flush()
+      })
   }
 
   func signedIn(_ user: UserID, _ device: DeviceID) {
@@ -28,7 +35,10 @@ final class GroupCalls<D: DOM> {
     self.device = device
   }
 
-  func close() { ongoing?.hangUp() }
+  func close() {
+    bell.close()
+    ongoing?.hangUp()
+  }
 
   /// Others need not wait until the server knows that the page is gone.
   func pageChanged(_ change: PageChange) {
@@ -50,20 +60,20 @@ final class GroupCalls<D: DOM> {
   /// More is known of the room.
   func changed(_ room: RoomID) {
     if room == ongoing?.room { ongoing?.show() }
-    if room == shown { showBar() }
+    bell.changed(room)
+    if room == shown || room == bell.room { showBar() }
   }
 
-  func uses(_ room: RoomID) -> Bool { room == shown || room == ongoing?.room }
+  func uses(_ room: RoomID) -> Bool { room == shown || room == bell.room || room == ongoing?.room }
 
   /// Whoever is in that call sees the call instead.
-  private func showBar() {
+  func showBar() {
     timer?.cancel()
     timer = nil
     let now = Host.wallClockMilliseconds()
-    guard let shown, shown != ongoing?.room, let known = desk.room(shown), known.call.isActive(at: now) else {
-      return bar?.hide() ?? ()
-    }
-    bar?.show(known, now: now)
+    guard let room = bell.room ?? shown, room != ongoing?.room, let known = desk.room(room), known.call.isActive(at: now)
+    else { return bar?.hide() ?? () }
+    bar?.show(known, now: now, caller: bell.caller)
     if let next = known.call.nextExpiry(after: now) {
       timer = Host.after(milliseconds: Double(next - now) + 1) { [self] in
         showBar()
@@ -79,6 +89,7 @@ final class GroupCalls<D: DOM> {
     if let known = desk.room(id), known.peopleCount(at: Host.wallClockMilliseconds()) >= Self.peopleLimit {
       return desk.tell(Word.groupCallFull.text, isTrouble: true)
     }
+    bell.decline(id)
     ongoing?.hangUp()
     desk.direct?.hangUp()
     ongoing = OngoingCall(self, server, room: id, user: user, device: device)

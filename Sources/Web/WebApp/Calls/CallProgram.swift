@@ -18,6 +18,9 @@ final class CallProgram<D: DOM> {
   private(set) var offersGroupCalls = false
   var onOffered: () -> Void = {}
 
+  /// In rooms of so many people a call rings everybody; larger ones show that one goes on.
+  private static var smallRoom: Int { 5 }
+
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     place = app.dom.element("div", "ma-calls", in: parent)
@@ -107,6 +110,7 @@ final class CallProgram<D: DOM> {
       writer.member("name", Strings.words(for: room.name))
       if let avatar = app.avatarSource(room.avatar) { writer.member("avatar", avatar) }
       writer.member("public", room.joinRule == .public)
+      writer.member("small", room.joinedMemberCount <= Self.smallRoom && app.client.notificationMode(of: id) != .mute)
       var people = room.callUsers + callers
       if let user = room.directUserID {
         writer.member("direct", user.text)
