@@ -112,6 +112,9 @@ export interface MessengerEventMap {
    */
   measure: CustomEvent<{ action: string; outcome: 'attempt' | 'success' | 'failure' }>;
 
+  /** A widget was opened or closed, by the user or by the page. */
+  toggle: CustomEvent<{ open: boolean }>;
+
   // With a homeserver
 
   signedin: CustomEvent<{ userID: string; deviceID: string }>;
@@ -212,6 +215,13 @@ export interface MessengerAttributes {
   bubbles?: 'house' | 'standard' | 'simple';
   /** Nothing is written there. */
   readonly?: '';
+  /**
+   * A bubble in the corner of the page, at the end or the start of the line, that opens the chat; read once. Its name is the `label`. It counts
+   * unread messages. The chat is loaded when it is opened or a method is called, and at once if the user stayed signed in (`keep`).
+   */
+  widget?: '' | 'start' | 'end';
+  /** A widget's chat is open. */
+  open?: '';
 
   // With a homeserver
 
@@ -271,6 +281,8 @@ export class MartletMessenger extends HTMLElement {
   homeserver: string | null;
   room: string | null;
   theme: string | null;
+  /** Opens or closes a widget; it tells whether one is open. */
+  open: boolean;
 
   /**
    * Draws content of a kind: of rows (`custom.kind`; those already shown keep what they have), and in a room messages with that `msgtype` and

@@ -4,6 +4,7 @@
 import { Drawings } from './messenger-drawing.js';
 import { RoomEvents } from './messenger-events.js';
 import { applied, checkedRules } from './messenger-markdown.js';
+import { Widget } from './messenger-widget.js';
 
 const actionBits = {
   openmedia: 0, openfile: 1, opensender: 2, retry: 3, openlocation: 5, openreply: 6, react: 7, addreaction: 8, showreactors: 9, openthread: 10, showreaders: 11, vote: 12,
@@ -23,6 +24,12 @@ const patienceMilliseconds = 5000;
 const defaults = new CSSStyleSheet();
 defaults.replaceSync(':host { display: block; height: 30rem } :host([hidden]) { display: none }');
 
+// With `widget` and `keep`: the number of unread messages, for as long as somebody stays signed in. The frame tells when it changes only. Browsers throw
+// if they let the page keep nothing.
+function keptUnread(act, { homeserver, room }, ...value) {
+  try { return localStorage[act](`martlet-messenger ${homeserver} ${room}`, ...value); } catch { return null; }
+}
+
 // Why the page does not send that as a message of its own kind.
 function refusedMessage(content, homeserver) {
   if (!homeserver) return 'There is no room.';
@@ -32,9 +39,11 @@ function refusedMessage(content, homeserver) {
 }
 
 class MartletMessenger extends HTMLElement {
-  static observedAttributes = ['theme', 'bubbles', 'disabled', 'homeserver', 'room'];
+  static observedAttributes = ['theme', 'bubbles', 'disabled', 'homeserver', 'label', 'open', 'room'];
   #port = null;
   #frame = null;
+  #box = null;
+  #widget = null;
   #waiting = new Map();
   #early = [];
   #number = 0;
@@ -50,6 +59,8 @@ class MartletMessenger extends HTMLElement {
   set homeserver(address) { this.#reflect('homeserver', address); }
   get room() { return this.getAttribute('room'); }
   set room(address) { this.#reflect('room', address); }
+  get open() { return this.hasAttribute('open'); }
+  set open(isOpen) { this.toggleAttribute('open', Boolean(isOpen)); }
   get theme() { return this.getAttribute('theme'); }
   set theme(name) { this.#reflect('theme', name); }
   get userID() { return this.#userID; }
@@ -60,7 +71,21 @@ class MartletMessenger extends HTMLElement {
 
   connectedCallback() {
     const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = [defaults];
+    const box = this.#box = document.createElement('div'), composer = document.createElement('slot');
+    box.style.cssText = 'display:flex;flex-direction:column;height:100%';
+    composer.name = 'composer';
+    box.append(composer);
+    this.#widget = this.hasAttribute('widget') ? new Widget(this, box, isOpen => { this.open = isOpen; }) : null;
+    shadow.adoptedStyleSheets = this.#widget ? [defaults, this.#widget.sheet] : [defaults];
+    shadow.replaceChildren(...this.#widget?.nodes ?? [box]);
+    const kept = this.#widget && this.hasAttribute('keep') ? keptUnread('getItem', this) : null;
+    if (kept !== null) this.#widget.unread = Number(kept) || 0;
+    if (this.open) this.#show();
+    if (!this.#widget || this.#early.length > 0 || kept !== null) this.#load();
+  }
+
+  #load() {
+    if (this.#box === null || this.#frame !== null) return;
     const frame = this.#frame = document.createElement('iframe');
     frame.src = new URL('messenger.html', import.meta.url).href;
     frame.title = this.getAttribute('label') ?? 'Messages';
@@ -68,18 +93,40 @@ class MartletMessenger extends HTMLElement {
     frame.style.cssText = 'display:block;width:100%;flex:1;min-height:0;border:0';
     // Again where the frame was loaded anew.
     frame.addEventListener('load', () => { if (frame === this.#frame) this.#connect(frame); });
-    const box = document.createElement('div'), composer = document.createElement('slot');
-    box.style.cssText = 'display:flex;flex-direction:column;height:100%';
-    composer.name = 'composer';
-    box.append(frame, composer);
-    shadow.replaceChildren(box);
+    this.#box.prepend(frame);
+  }
+
+  // A widget is opened or closed; the attribute does nothing for others.
+  #show() {
+    const widget = this.#widget;
+    if (!widget || widget.isOpen === this.open) return;
+    if (this.open) {
+      this.#load();
+      // Of rows that the page fills, opening is reading.
+      if (!this.homeserver) widget.unread = 0;
+      widget.open(this.#frame);
+    } else {
+      widget.shut();
+    }
+    this.#tellShown();
+    this.#tell('toggle', { open: this.open });
+  }
+
+  #tellShown() { if (this.#widget) this.#port?.postMessage({ do: 'shown', isShown: this.open }); }
+
+  #keepUnread() {
+    if (this.#widget && this.hasAttribute('keep') && this.#userID !== null) keptUnread('setItem', this, this.#widget.unread);
+  }
+
+  #count(rows) {
+    if (this.#widget && !this.open) this.#widget.unread += rows.filter(({ sender }) => sender && !sender.own).length;
   }
 
   // Something of the page's own in the place of the box to write in.
   get #isReadOnly() { return this.hasAttribute('readonly') || this.querySelector(':scope > [slot="composer"]') !== null; }
 
   disconnectedCallback() {
-    this.#frame = null;
+    this.#frame = this.#box = this.#widget = null;
     this.#end('The element was removed.');
     this.#early = [];
   }
@@ -95,6 +142,8 @@ class MartletMessenger extends HTMLElement {
   }
 
   attributeChangedCallback(name, old, value) {
+    if (name === 'open') this.#show();
+    if (name === 'label') this.#widget?.rename();
     if (this.#port === null) return;
     if (name === 'theme') this.restyle();
     if (name === 'bubbles') this.setBubbles(value ?? 'house');
@@ -115,6 +164,7 @@ class MartletMessenger extends HTMLElement {
     frame.contentWindow.postMessage('martlet-messenger', new URL(frame.src).origin, [port2]);
     this.#patience = setTimeout(() => this.#refused(), patienceMilliseconds);
     this.restyle();
+    this.#tellShown();
     if (this.homeserver) this.#measure('connect', 'attempt');
     this.#ask('start', this.homeserver ? this.#wishes() : this.#options()).then(() => this.#tell('ready', null), () => {});
     for (const kind of this.#drawings.kinds) this.#ask('register', { kind }).catch(() => {});
@@ -155,12 +205,18 @@ class MartletMessenger extends HTMLElement {
 
   // The frame did not come: it is not there, or its server does not let it be shown in this page.
   #refused() {
-    const message = `${new URL(this.#frame.src).origin} does not let ${location.origin} show its messenger. Put its files on a server of this page, or have that server allow this page in its Content-Security-Policy (frame-ancestors).`;
-    const words = document.createElement('p');
-    words.setAttribute('role', 'alert');
-    words.textContent = message;
-    this.shadowRoot.replaceChildren(words);
-    this.#frame = null;
+    const server = new URL(this.#frame.src).origin;
+    const message = `${server} does not let pages of ${location.origin} show its messenger. The operator of a Martlet server allows them with the setting embed_origins: ["${location.origin}"]; other web servers name them in Content-Security-Policy: frame-ancestors.`;
+    console.error(`<martlet-messenger>: ${message}`);
+    if (this.#widget) {
+      this.#widget.say(message);
+    } else {
+      const words = document.createElement('p');
+      words.setAttribute('role', 'alert');
+      words.textContent = message;
+      this.shadowRoot.replaceChildren(words);
+    }
+    this.#frame = this.#box = null;
     this.#end(message);
     this.#tell('error', { message, isFinal: true });
   }
@@ -175,8 +231,10 @@ class MartletMessenger extends HTMLElement {
     const promise = new Promise((resolve, refuse) => {
       this.#waiting.set(number, { resolve, refuse });
       if (this.#steps !== null && changes.has(name)) this.#steps.push(request);
-      else if (this.#port === null) this.#early.push(() => this.#port?.postMessage(request));
-      else this.#port.postMessage(request);
+      else if (this.#port === null) {
+        this.#early.push(() => this.#port?.postMessage(request));
+        this.#load();
+      } else this.#port.postMessage(request);
     });
     if (!unmeasured.has(name)) {
       this.#measure(name, 'attempt');
@@ -199,8 +257,22 @@ class MartletMessenger extends HTMLElement {
       case 'drawnclick': this.#drawings.press(detail); return;
       case 'send': this.#decide(detail); return;
       case 'format': this.#format(detail); return;
-      case 'signedin': this.#userID = detail.userID; break;
-      case 'signedout': this.#userID = null; break;
+      case 'escape': if (this.#widget) this.open = false; return;
+      case 'signedin':
+        this.#userID = detail.userID;
+        this.#keepUnread();
+        break;
+      case 'signedout':
+        this.#userID = null;
+        if (this.#widget) {
+          keptUnread('removeItem', this);
+          this.#widget.unread = 0;
+        }
+        break;
+      case 'unread':
+        if (this.#widget) this.#widget.unread = Math.max(0, Number(detail.count) || 0);
+        this.#keepUnread();
+        break;
       case 'needolder': case 'neednewer': this.#measure(event, 'attempt');
     }
     for (const [name, about] of this.#events.read(event, detail, this.#userID) ?? [[event, detail]]) {
@@ -282,6 +354,7 @@ class MartletMessenger extends HTMLElement {
   async add(row, options = {}) { return (await this.addAll([row], options))[0]; }
   async addAll(rows, { before, after, atStart, still } = {}) {
     const made = this.#new(rows);
+    this.#count(rows);
     await this.#ask('add', { rows: made, before, after, atStart, still });
     return made.map(row => row.id);
   }
@@ -348,6 +421,7 @@ class MartletMessenger extends HTMLElement {
   // ---- A text chat
 
   addMessage({ text, senderID, alias, time }) {
+    this.#count([{ sender: { own: senderID === this.getAttribute('sender-id') } }]);
     return this.#ask('addMessage', { text, senderID, alias, time: time === undefined ? undefined : Math.round(Number(time)) });
   }
   setState(id, state) { return this.#ask('setState', { id, state: states[state] ?? 0 }); }

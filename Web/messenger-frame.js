@@ -15,7 +15,7 @@ let port = null, isLoaded = false, isClient = false, startNumber = 0;
 
 // What host.js takes for the program's channel to its page.
 const frame = root.frame = {
-  onmessage: null, wishes: '', settings: null, address: location.origin + location.pathname, leave: null,
+  onmessage: null, wishes: '', settings: null, address: location.origin + location.pathname, leave: null, isHidden: false,
   postMessage(bytes) { fromProgram(JSON.parse(decoder.decode(bytes))); },
 };
 
@@ -107,6 +107,18 @@ if (parent === window && returned.has('loginToken')) {
 
 // ---- The page around
 
+// A closed widget is like a tab in the background: nothing in it is read.
+function show(isShown) {
+  frame.isHidden = !isShown;
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+// Escape that nothing in here wanted is for the page around: a widget closes. Looked at when everybody has had the key.
+addEventListener('keydown', event => {
+  if (event.key !== 'Escape' || event.isComposing || event.target.matches?.('select')) return;
+  setTimeout(() => { if (!event.defaultPrevented) port?.postMessage({ event: 'escape' }); });
+});
+
 async function restyle({ properties, theme }) {
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith('--mg-')) document.documentElement.style.setProperty(name, value);
@@ -124,6 +136,7 @@ addEventListener('message', ({ source, origin, data, ports }) => {
   port = ports[0];
   port.onmessage = ({ data: request }) => {
     if (request.do === 'style') restyle(request);
+    else if (request.do === 'shown') show(request.isShown);
     else if (request.do === 'start') start(request, origin);
     else toProgram(request);
   };

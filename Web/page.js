@@ -50,7 +50,7 @@ export const pageService = program => {
 
 const states = ({ frame }) => ({
   online: navigator.onLine,
-  visible: document.visibilityState === 'visible',
+  visible: document.visibilityState === 'visible' && !frame?.isHidden,
   focused: document.hasFocus(),
   dark: dark.matches,
   reducedMotion: calm.matches,

@@ -73,6 +73,7 @@ struct Configuration: Sendable {
   var policyRooms: [RoomID] = []
   /// nil means the folder that `WebFolder.find` returns.
   var webDirectory: String?
+  var embedOrigins: [WebOrigin] = []
   /// Has no slash at the end. If nil, clients keep the address by which they connected.
   var publicBaseURL: String?
   var trustedProxies: [IPNetwork] = []

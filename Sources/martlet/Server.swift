@@ -176,6 +176,7 @@ extension Configuration {
     var api = APIConfiguration()
     api.rateLimits = rateLimits
     api.webDirectory = webDirectory ?? WebFolder.find()
+    api.embedOrigins = embedOrigins
     api.publicBaseURL = publicBaseURL
     api.support = support
     api.delegatedServer = delegatedServer

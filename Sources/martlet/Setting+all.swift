@@ -42,7 +42,13 @@ extension Setting {
       parse: { IPNetwork($0) }, show: { $0.description }),
     .one(
       "web_dir", \.webDirectory, "The folder that contains the web client.", allowed: "the path of a folder",
-      defaultText: "the web client that was built with the server", parse: { $0.isEmpty ? nil : $0 }, show: { $0 })
+      defaultText: "the web client that was built with the server", parse: { $0.isEmpty ? nil : $0 }, show: { $0 }),
+    .list(
+      "embed_origins", \.embedOrigins,
+      "The websites whose pages can embed the messenger (martlet-messenger.js) straight from this server. "
+        + "Browsers show the messenger in no other page.",
+      allowed: "https:// or http://, a host name and optionally a port, without a path, such as https://www.example.org",
+      parse: { embedOrigin($0) }, show: { $0.description })
   ]
 
   private static let accounts: [Setting] = [
@@ -193,4 +199,12 @@ func baseURL(_ text: String) -> String?? {
   guard !rest.isEmpty, !rest.hasPrefix("/"), rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
   guard !rest.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else { return nil }
   return .some(text.hasSuffix("/") ? String(text.dropLast()) : text)
+}
+
+/// Returns nil for anything but the origin of a web page, written as browsers write it. Policies of browsers cannot name IPv6 addresses.
+private func embedOrigin(_ text: String) -> WebOrigin? {
+  guard let origin = WebOrigin(of: text), origin.description == text, text.contains("://"), !text.contains("[") else {
+    return nil
+  }
+  return origin
 }

@@ -301,7 +301,7 @@ async def in_a_page(test, homeserver):
         page = person.page
         await page.goto(address("room.html", homeserver=homeserver, room=f"#{alias}:{host.user_id.split(':', 1)[1]}"))
         await hear(page)
-        note = frame.get_by_text("can then read this conversation")
+        note = frame.get_by_text("can then read this chat")
         assert page.url.split("/room.html")[0] in await note.inner_text()
         assert await frame.get_by_role("button", name="Change").count() == 0
         await sign_in(frame, guest)

@@ -1,13 +1,16 @@
 import EventLoop
 import Glibc
 import HTTPServer
+import ServerAccounts
 import Testing
 
 @testable import HomeserverAPI
 
 @Suite struct StaticSiteTests {
   /// A router with the site alone, over a folder with a page, further empty files and a program elsewhere.
-  private static func withSite(and names: [String] = [], _ body: (Router) async throws -> Void) async throws {
+  private static func withSite(
+    and names: [String] = [], embeddedIn origins: [String] = [], _ body: (Router) async throws -> Void
+  ) async throws {
     var template = Array("/tmp/martlet-site-XXXXXX".utf8CString)
     let directory = String(cString: mkdtemp(&template))
     let program = directory + "-program.wasm"
@@ -23,6 +26,7 @@ import Testing
     var configuration = APIConfiguration()
     configuration.webDirectory = directory
     configuration.webProgram = program
+    configuration.embedOrigins = origins.compactMap { WebOrigin(of: $0) }
     var router = Router()
     router.on(.get, "/_matrix/known") { _ in Response() }
     StaticSite(configuration, pool: pool)?.mount(on: &router)
@@ -47,6 +51,27 @@ import Testing
         #expect(!policy.contains("unsafe-inline"))
         #expect(response.headers["X-Content-Type-Options"] == "nosniff")
       }
+    }
+  }
+
+  @Test func `pages of embed_origins may frame the messenger and nothing else`() async throws {
+    let files = ["messenger.html", "martlet-messenger.js", "martlet-call.js"]
+    try await Self.withSite(and: files, embeddedIn: ["https://shop.example", "http://localhost:8080"]) { router in
+      let frame = await router.respond(to: Request(.get, "/messenger.html"))
+      #expect(
+        frame.headers["Content-Security-Policy"]?.hasSuffix(
+          "; frame-ancestors 'self' https://shop.example http://localhost:8080") == true)
+      #expect(frame.headers["Content-Security-Policy"]?.hasPrefix(StaticSite.contentSecurityPolicy) == true)
+      #expect(frame.headers["Cross-Origin-Opener-Policy"] == "unsafe-none")
+      for path in ["/", "/index.html", "/app.wasm", "/martlet-call.js", "/none"] {
+        let response = await router.respond(to: Request(.get, path))
+        #expect(response.headers["Content-Security-Policy"] == StaticSite.contentSecurityPolicy)
+        #expect(response.headers["Cross-Origin-Opener-Policy"] == "same-origin")
+      }
+    }
+    try await Self.withSite(and: files) { router in
+      let frame = await router.respond(to: Request(.get, "/messenger.html"))
+      #expect(frame.headers["Content-Security-Policy"] == StaticSite.contentSecurityPolicy)
     }
   }
 

@@ -56,7 +56,8 @@ struct ConfigurationLoaderTests {
   func everySetting(name: String) throws {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
-      "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x", "registration": "closed",
+      "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x",
+      "embed_origins": "https://www.example.org,http://localhost:8080", "registration": "closed",
       "presence.enabled": "false", "media.user_quota_bytes": "1000", "media.unauthenticated_downloads": "true",
       "previews.enabled": "false", "previews.denied_urls": "https://*.a.example/*",
       "gifs.url": "https://gifs.example/v1", "gifs.key": "k", "gifs.rating": "g", "gifs.provider": "Some",
@@ -149,6 +150,11 @@ struct ConfigurationLoaderTests {
       ("password_hash.memory_mib", "7", "from 8 to 1024"), ("password_hash.memory_mib", "1025", "from 8 to 1024"),
       ("turn.ports", "0-9", "49160-49359"), ("turn.ports", "9-8", "49160-49359"), ("turn.ports", "9-65536", "49160-49359"),
       ("turn.ports", "9", "49160-49359"), ("turn.allowed_networks", "10.0.0.0/33", "range"), ("turn.bind", "3478", "host:port"),
+      ("embed_origins", "https://a.example/", "without a path"), ("embed_origins", "a.example", "https://"),
+      ("embed_origins", "*", "https://"), ("embed_origins", "https://*.a.example", "https://"),
+      ("embed_origins", "org.app:", "https://"),
+      ("embed_origins", "https://a.example:443", "https://"), ("embed_origins", "https://[::1]:8080", "https://"),
+      ("embed_origins", "https://A.example", "https://"), ("embed_origins", "https://a.example; script-src *", "https://"),
       ("password_hash.iterations", "17", "from 1 to 16"), ("data_dir", "", "a folder")
     ])
   func badValue(name: String, value: String, allowed: String) throws {

@@ -9,6 +9,8 @@ package struct APIConfiguration: Sendable {
   package var webDirectory: String?
   /// The page's program, served as `/app.wasm`; nil takes it from `webDirectory`.
   package var webProgram: String?
+  /// The origins whose pages may show the messenger in a frame.
+  package var embedOrigins: [WebOrigin] = []
   /// Where clients reach this server (`https://matrix.example.org`), for `.well-known`; nil answers with what the
   /// request itself says in `Host`.
   package var publicBaseURL: String?

@@ -7,12 +7,13 @@ extension Strings {
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in
-    case welcome, welcomeNote, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain, userName,
-      userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint, serverIs, change,
-      serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong, registrationClosed,
-      registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing, passwordShort,
-      forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep,
-      email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
+    case welcome, welcomeNote, embeddedTitle, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain,
+      userName, userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint,
+      serverIs, change, serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong,
+      registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing,
+      passwordShort, forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest,
+      oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree,
+      agreeFirst
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
@@ -74,7 +75,7 @@ extension Strings {
       serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,
       nameReserved, accountClosed, accountLocked, tooManyTries, roomAddressTaken, notKnown, serverInTrouble, refused
     // Rooms without a name
-    case listed, listedLast, others, emptyRoom, emptyRoomOf
+    case listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,

@@ -13,6 +13,9 @@ struct StaticSite: Sendable {
     "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'"
   ].joined(separator: "; ")
 
+  /// The document in the frame of `<martlet-messenger>`: the only one that other origins may frame.
+  private static let frameDocument = "messenger.html"
+
   /// A file that `./run` leaves in the folder while it builds programs behind the running server. Its name begins with a dot, so it is
   /// never served.
   static let buildMarker = ".still-building"
@@ -22,6 +25,8 @@ struct StaticSite: Sendable {
   private let files: StaticFiles
   /// Where the program lies when it is not in the directory.
   private let program: (files: StaticFiles, name: String)?
+  /// The policy of `frameDocument`; nil if pages of this origin alone may frame it.
+  private let framePolicy: String?
 
   /// nil where no directory is configured.
   init?(_ configuration: APIConfiguration, pool: BlockingPool?) {
@@ -29,6 +34,8 @@ struct StaticSite: Sendable {
     self.directory = directory
     self.pool = pool
     files = StaticFiles(directory: directory, pool: pool)
+    let origins = configuration.embedOrigins.map(\.description)
+    framePolicy = origins.isEmpty ? nil : ([Self.contentSecurityPolicy] + origins).joined(separator: " ")
     program = configuration.webProgram.map { file in
       let parts = file.split(separator: "/", omittingEmptySubsequences: false)
       let folder = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/")
@@ -44,13 +51,20 @@ struct StaticSite: Sendable {
       guard request.method == .get || request.method == .head, !Self.isForClients(request.pathBytes) else {
         return try await notFound(request)
       }
-      var response = try await answer(request, String(decoding: request.pathBytes.dropFirst(), as: UTF8.self))
-      response.headers.add("Content-Security-Policy", Self.contentSecurityPolicy)
-      response.headers["X-Content-Type-Options"] = "nosniff"
-      response.headers.add("Referrer-Policy", "no-referrer")
-      response.headers.add("Cross-Origin-Opener-Policy", "same-origin")
+      let path = String(decoding: request.pathBytes.dropFirst(), as: UTF8.self)
+      var response = try await answer(request, path)
+      protect(&response, path)
       return response
     }
+  }
+
+  private func protect(_ response: inout Response, _ path: String) {
+    let wider = path == Self.frameDocument ? framePolicy : nil
+    response.headers.add("Content-Security-Policy", wider ?? Self.contentSecurityPolicy)
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.add("Referrer-Policy", "no-referrer")
+    // The window of a single sign-on ends at the frame's document and reports to the frame that opened it, inside the page of another origin.
+    response.headers.add("Cross-Origin-Opener-Policy", wider == nil ? "same-origin" : "unsafe-none")
   }
 
   /// What an API client asks for gets an API's answer, whatever else is served here.

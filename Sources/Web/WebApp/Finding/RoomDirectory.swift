@@ -228,8 +228,8 @@ final class RoomDirectory<D: DOM> {
 }
 
 extension RoomSummary {
-  /// What the room is called.
-  var title: String { name?.string ?? canonicalAlias?.string ?? id.string }
+  /// The room's name. A room without one is called by the readable part of its address, never by a raw address or ID.
+  var title: String { name?.string ?? canonicalAlias?.localpart.string ?? Strings[.unnamedRoom] }
 
   /// The number of its members, and its topic.
   var about: String {

@@ -66,7 +66,7 @@ final class RoomHeader<D: DOM> {
   }
 
   func update(_ id: RoomID, _ room: Room?) {
-    let title = room.map { Strings.words(for: $0.name) } ?? id.string
+    let title = room.map { Strings.words(for: $0.name) } ?? Strings[.unnamedRoom]
     avatar.show(id: room?.directUserID?.string ?? id.string, name: title, source: app.avatarSource(room?.avatar))
     name.set(title)
     dom.setFlag(muted, "hidden", room?.membership != .join || !isMuted(id))

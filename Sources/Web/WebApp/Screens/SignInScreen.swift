@@ -38,7 +38,7 @@ final class SignInScreen<D: DOM> {
     root = dom.element("main", "ma-signin", in: .root)
     let card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
-    dom.element("h1", "ma-title", text: .welcome, in: card)
+    dom.element("h1", "ma-title", text: app.embedding == nil ? .welcome : .embeddedTitle, in: card)
     note = dom.element(
       "p", "ma-note", text: app.embedding.map { Strings[.embeddedNote, $0.page] } ?? Strings[.welcomeNote], in: card)
     tabs = Tabbed(dom, [.signIn, .createAccount], in: card)
