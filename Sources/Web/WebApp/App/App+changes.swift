@@ -50,6 +50,7 @@ extension App {
   }
 
   private func enter() {
+    let hasReadInvite = signIn != nil
     signIn?.close()
     signIn = nil
     effects.server.save()
@@ -59,7 +60,10 @@ extension App {
     let screen = MainScreen(self)
     main = screen
     screen.begin()
-    if let destination = next {
+    if invite != nil {
+      screen.show(place)
+      if hasReadInvite { acceptInvite() } else { showInvite() }
+    } else if let destination = next {
       next = nil
       follow(destination, isAddressSet: true)
     } else {
@@ -81,6 +85,8 @@ extension App {
     if client.sessionState == .signedOut {
       place = .list
       next = embedding?.destination
+      invite = nil
+      keptLinks = []
       Host.setFragment("", replacing: true)
       Host.dropAllFiles()
       endPushes()

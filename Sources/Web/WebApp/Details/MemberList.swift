@@ -169,11 +169,11 @@ final class MemberList<D: DOM> {
 
   private func askInvite() {
     guard let id = room else { return }
-    app.dialogs.open {
+    app.dialogs.open { frame in
       var count = 0
       _ = PromptDialog(
         app, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
-        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
+        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: frame,
         run: { [app] text, ended in
           let (users, wrong) = app.users(in: text)
           guard wrong == nil, !users.isEmpty else { return false }
@@ -186,6 +186,7 @@ final class MemberList<D: DOM> {
           return true
         },
         { [app] _ in app.notices.show(Strings[.invited, count: count]) })
+      InviteLinkBox(app, to: id, in: frame, at: frame.body)
     }
   }
 }

@@ -17,9 +17,9 @@ final class SettingsDialog<D: DOM> {
     self.frame = frame
     dom = app.dom
     frame.setTitle(.settings, look: "ma-settings")
-    let tabs = Tabbed(dom, [.profileTab, .notifications, .appearance, .devices, .account], in: frame.body)
-    pages = (0..<5).map { _ in app.dom.element("div", "ma-page", in: frame.body) }
-    isMade = [false, false, false, false, false]
+    let tabs = Tabbed(dom, [.profileTab, .notifications, .appearance, .devices, .inviteLinks, .account], in: frame.body)
+    pages = (0..<6).map { _ in app.dom.element("div", "ma-page", in: frame.body) }
+    isMade = [Bool](repeating: false, count: 6)
     tabs.onChange = { [self] in show($0) }
     show(0)
   }
@@ -34,6 +34,7 @@ final class SettingsDialog<D: DOM> {
     case 1: NotificationsPage(app, frame, in: page)
     case 2: AppearancePage(app, in: page)
     case 3: DevicesPage(app, frame, in: page)
+    case 4: InviteLinksPage(app, frame, in: page)
     default: AccountPage(app, frame, in: page)
     }
   }
