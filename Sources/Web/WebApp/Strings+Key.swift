@@ -17,7 +17,7 @@ extension Strings {
     case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
       signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,
       makingLink, linkCopied, linkNotCopied, linkLasts, linkDays, linkPeople, linkPersons, linkUntil, linkUsed, linkExpired,
-      linkUsedUp, linkToYou, revoke, linkRevoked, noInviteLinks, loadingLinks
+      linkUsedUp, linkToYou, revoke, linkRevoked, noInviteLinks, loadingLinks, tooManyLinks
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms

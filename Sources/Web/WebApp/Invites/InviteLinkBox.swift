@@ -75,7 +75,7 @@ final class InviteLinkBox<D: DOM> {
       ) { [self] in if let people = Int64($0) { changed { uses = people } } }
     }
     addButtons { [self] then in make(then) }
-    if let kept = app.keptLinks.first(where: { $0.room == room }) { show(kept) }
+    if let kept { show(kept) }
     dom.flush()
   }
 
@@ -112,8 +112,12 @@ final class InviteLinkBox<D: DOM> {
     result = dom.element("div", in: node)
   }
 
+  private var kept: KeptLink? {
+    app.keptLinks.first { $0.room == room && $0.expires > Host.wallClockMilliseconds() }
+  }
+
   private func make(_ then: @escaping (String) -> Void) {
-    if let kept = app.keptLinks.first(where: { $0.room == room }) { return then(kept.url) }
+    if let kept { return then(kept.url) }
     guard !isMaking else { return }
     isMaking = true
     dom.setText(trouble, "")
@@ -123,6 +127,7 @@ final class InviteLinkBox<D: DOM> {
       guard frame.isOpen else { return }
       dom.releaseChildren(of: result)
       switch answer {
+      case .failure(.refused(_, .resourceLimitExceeded, _, _)): dom.setText(trouble, .tooManyLinks)
       case .failure(let error): dom.setText(trouble, Strings.words(for: error))
       case .success(let made):
         let kept = KeptLink(

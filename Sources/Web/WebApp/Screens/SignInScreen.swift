@@ -252,6 +252,7 @@ final class SignInScreen<D: DOM> {
   private func ended(_ result: CommandResult, _ field: Field<D>) {
     guard !isClosed, case .failed(let error) = result else { return }
     update()
+    if inviteToken != nil, Strings.isAboutToken(error) { return say(Strings[.linkNotValid]) }
     if case .registrationTokenNeeded = error { return fail(token, Strings[.tokenMissing]) }
     if case .authenticationNeeded(let needed) = error { return ask(needed) }
     let isNew = tabs.selected == 1 && app.client.sessionState == .signedOut
