@@ -200,7 +200,7 @@ package final class InviteLinks: Sendable {
 
   // MARK: Rows
 
-  /// A maker whom an administrator has stopped makes no links, and those there are do nothing meanwhile.
+  /// False also for a maker that an administrator has stopped: the links do nothing meanwhile.
   private func mayMake(_ account: Account) -> Bool {
     let standing = account.standing
     if account.isDeactivated || standing.isSuspended || standing.isShadowBanned { return false }

@@ -15,7 +15,7 @@ extension Rooms {
 
   /// The invitation and the join.
   ///
-  /// Throws `M_FORBIDDEN` for a user who is banned or whom the inviter ignores, and what `admit` throws.
+  /// Throws `M_FORBIDDEN` for a banned user and one that the inviter ignores, and what `admit` throws.
   package func join(_ user: UserID, invitedBy inviter: UserID, to editor: inout RoomEditor) throws {
     let room = editor.room
     if try IgnoredUsers.of(inviter, in: editor.transaction).contains(user) {
