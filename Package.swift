@@ -59,12 +59,13 @@ let package = Package(
       "ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ServerQueries"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
+    module("QRCodes", in: "Portable", settings: portable),
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     program(
-      "WebApp", path: "Sources/Web/WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "WebHost"],
-      settings: web),
+      "WebApp", path: "Sources/Web/WebApp",
+      uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "QRCodes", "WebHost"], settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
     program("MartletCall", path: "Sources/Web/MartletCall", uses: ["JSON", "CallCore", "WebHost"], settings: web),
@@ -228,6 +229,7 @@ let package = Package(
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
+    tests(of: "QRCodes"),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),

@@ -107,6 +107,7 @@ export const imports = (program, calls) => ({
   image_access: (fields, fieldsCount) => program.ask('media.js', 'image_access', 0, [program.texts(fields, fieldsCount)]),
   download: (id, fields, fieldsCount) => program.ask('media.js', 'download', id, [id, program.texts(fields, fieldsCount)]),
   share: (id, fields, fieldsCount) => program.ask('media.js', 'share', id, [id, program.texts(fields, fieldsCount)]),
+  share_link: (fields, fieldsCount) => program.ask('media.js', 'share_link', 0, [program.texts(fields, fieldsCount)]),
   play: (id, url, urlCount) => program.ask('sound.js', 'play', id, [id, program.text(url, urlCount)]),
   player_play: (id) => program.ask('sound.js', 'player_play', id, [id]),
   player_pause: (id) => program.ask('sound.js', 'player_pause', id, [id]),

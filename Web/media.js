@@ -6,6 +6,7 @@ export const service = program => ({
   image_access: ([prefix, token]) => setMediaAccess(prefix, token),
   download: (id, [url, name]) => hand(program, id, download, url, name),
   share: (id, [url, name]) => hand(program, id, share, url, name),
+  share_link: ([url, title]) => navigator.share({ url, title }).catch(() => { /* Who changes their mind meets no failure. */ }),
 });
 
 function hand(program, id, way, url, name) {

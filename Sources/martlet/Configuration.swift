@@ -51,6 +51,7 @@ struct Configuration: Sendable {
   var registrationOpenToEveryone = false
   var registrationSharedSecret: Redacted<String>?
   var registrationTokens: [Redacted<String>] = []
+  var inviteLinks = InviteLinkRules()
   var allowsGuests = false
   /// nil if tokens do not expire.
   var accessTokenLifetimeMinutes: Int?

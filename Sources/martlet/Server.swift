@@ -134,6 +134,7 @@ extension Configuration {
       }
     homeserver.registrationTokens = registrationTokens.map { $0.reveal() }
     homeserver.registrationSharedSecret = registrationSharedSecret?.reveal()
+    homeserver.inviteLinks = inviteLinks
     homeserver.allowsGuests = allowsGuests
     homeserver.accessTokenLifetimeMilliseconds = accessTokenLifetimeMinutes.map { Int64($0) * 60_000 }
     homeserver.issuesLoginTokens = issuesLoginTokens

@@ -73,6 +73,24 @@ extension Setting {
       "A secret with which a program can create accounts, whatever registration says.", allowed: "8 to 255 bytes",
       isSecret: true,
       parse: { (8...255).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
+    .choice(
+      "invite_links.create", \.inviteLinks.makers,
+      "Who can make invite links, each to a room or to themselves. A link does nothing that its maker could not do by inviting.",
+      words: InviteLinkRules.Makers.allCases.map { ($0.rawValue, $0) }, show: { $0.rawValue }),
+    .choice(
+      "invite_links.accounts", \.inviteLinks.registrars,
+      "Whose invite links also let people create an account if registration is token or closed.",
+      words: InviteLinkRules.Makers.allCases.map { ($0.rawValue, $0) }, show: { $0.rawValue }),
+    .integer(
+      "invite_links.per_user", \.inviteLinks.perUser,
+      "How many valid invite links one user can have. Administrators have no limit.", 1...1_000),
+    .integer(
+      "invite_links.uses", \.inviteLinks.usesPerLink,
+      "How many people one invite link can let in. For links of administrators the limit is \(InviteLinks.usesLimit).",
+      1...10_000),
+    .integer(
+      "invite_links.longest_days", \.inviteLinks.longestDays, "The longest time, in days, that an invite link is valid.",
+      1...3_650),
     .integer(
       "password_hash.memory_mib", \.passwordHash.memoryMiB,
       "The memory for hashing one password (Argon2id), in MiB.", 8...1024),

@@ -79,6 +79,17 @@ import Testing
     #expect(host.client.sessionState == .signedIn)
   }
 
+  @Test func `a server whose registration is closed gets the token of an invite link at once`() {
+    var host = Self.fresh()
+    host.command(.session(.loadFlows))
+    host.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN"}"#)
+    host.command(.session(.register(username: "me", password: "secret", token: "tok")))
+    #expect(host.body("/register")?["auth"]?["token"]?.string == "tok")
+    #expect(host.body("/register")?["auth"]?["session"] == nil)
+    host.answer("/register", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
+    #expect(host.client.sessionState == .signedIn)
+  }
+
   @Test func `a token that is wanted and missing is asked for, a wrong one is told`() {
     var host = Self.fresh()
     host.command(.session(.register(username: "me", password: "secret", token: nil)))

@@ -63,6 +63,8 @@ struct ConfigurationLoaderTests {
       "gifs.url": "https://gifs.example/v1", "gifs.key": "k", "gifs.rating": "g", "gifs.provider": "Some",
       "registration_open_to_everyone": "true",
       "registration_tokens": "one,two", "registration_shared_secret": "a long secret", "password_hash.memory_mib": "8",
+      "invite_links.create": "administrators", "invite_links.accounts": "nobody", "invite_links.per_user": "3",
+      "invite_links.uses": "4", "invite_links.longest_days": "5",
       "password_hash.iterations": "3", "data_dir": "/y", "max_upload_bytes": "1", "rate_limits": "false",
       "default_room_version": "11", "log.level": "trace", "log.format": "json", "metrics_bind": "127.0.0.1:9",
       "outbound.allowed_networks": "10.0.0.0/8,::1/128", "outbound.denied_networks": "1.1.1.0/24",

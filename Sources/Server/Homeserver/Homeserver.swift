@@ -71,6 +71,7 @@ package final class Homeserver: Sendable {
   package let statistics: Statistics
   package let hiddenRooms: HiddenRooms
   package let directRooms: DirectRooms
+  package let linkInvitations: LinkInvitations
   package let bulkLeaves: BulkLeaves
   package let delayedEvents: DelayedEvents
   package let pushers: Pushers
@@ -166,6 +167,8 @@ package final class Homeserver: Sendable {
     accounts = try Accounts(
       configuration: configuration.accounts, database: database, sessions: sessions, devices: devices, pushRules: pushRules,
       emailValidations: emailValidations, observers: accountObservers)
+    linkInvitations = LinkInvitations(
+      database: database, accounts: accounts, rooms: rooms, direct: directRooms)
     thirdPartyIdentifiers = ThirdPartyIdentifiers(database: database, observers: accountObservers)
     profiles = Profiles(database: database, accounts: accounts)
     userDirectory = UserDirectory(database: database, scope: configuration.userDirectoryScope, clock: clock)

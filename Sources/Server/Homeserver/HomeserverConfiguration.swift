@@ -18,6 +18,7 @@ package struct HomeserverConfiguration: Sendable {
   package var registration = AccountConfiguration.Registration.closed
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
+  package var inviteLinks = InviteLinkRules()
   package var allowsGuests = false
   /// Milliseconds until the tokens of clients that can refresh them expire; nil never.
   package var accessTokenLifetimeMilliseconds: Int64?
@@ -89,6 +90,7 @@ extension HomeserverConfiguration {
     accounts.registration = registration
     accounts.registrationTokens = registrationTokens
     accounts.registrationSharedSecret = registrationSharedSecret
+    accounts.inviteLinks = inviteLinks
     accounts.allowsGuests = allowsGuests
     accounts.jsonWebTokens = jsonWebTokens
     accounts.profileFields = profileFields

@@ -47,6 +47,7 @@ extension Homeserver {
       },
       Chore(orElse: "files that no content names stay") { [media] in try await media.sweepOrphans() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
+      Chore(orElse: "old invite links stay") { [accounts] in try await accounts.inviteLinks.forgetOld() },
       Chore(orElse: "keys of deleted backups stay") { [keyBackups] in try await keyBackups.finishDeletions() }
     ]
   }

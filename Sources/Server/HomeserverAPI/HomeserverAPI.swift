@@ -78,6 +78,7 @@ package enum HomeserverAPI {
     routes.addUpgradeRoutes()
     routes.addDirectRoomRoutes()
     routes.addBulkRoutes()
+    routes.addInviteLinkRoutes()
     routes.addEventRoutes()
     routes.addDelayedEventRoutes()
     routes.addTimelineRoutes()

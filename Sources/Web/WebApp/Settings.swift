@@ -27,5 +27,7 @@ enum Settings {
   static let emojiPicks = "emoji-picks"
   /// What one says of it.
   static let status = "status"
+  /// An invitation, while its reader is at a provider of single sign-on.
+  static let invite = "invite"
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

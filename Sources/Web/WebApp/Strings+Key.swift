@@ -14,6 +14,11 @@ extension Strings {
       passwordShort, forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest,
       oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree,
       agreeFirst
+    // Invite links
+    case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
+      signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,
+      makingLink, linkCopied, linkNotCopied, linkLasts, linkDays, linkPeople, linkPersons, linkUntil, linkUsed, linkExpired,
+      linkUsedUp, linkToYou, revoke, linkRevoked, noInviteLinks, loadingLinks, tooManyLinks
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms

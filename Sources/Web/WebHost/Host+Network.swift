@@ -131,6 +131,9 @@ extension Host {
     return HostTask(id: id)
   }
 
+  /// Hands a link to another program that the person chooses (`PageState.canShare`).
+  public static func share(link: String, title: String) { hostShareLink(fields(link, title)) }
+
   /// From now on `DOM.setImage` fetches sources that begin with `prefix` with `Authorization: Bearer token`. An empty
   /// token ends that and forgets every loaded image (at logout).
   public static func authorizeImages(prefix: String, token: String) {

@@ -371,6 +371,8 @@ extension PageState {
   func hostDownload(_ id: Int32, _ fields: Bytes?, _ fieldsCount: Int32)
   @_extern(wasm, module: "host", name: "share") @_extern(c)
   func hostShare(_ id: Int32, _ fields: Bytes?, _ fieldsCount: Int32)
+  @_extern(wasm, module: "host", name: "share_link") @_extern(c)
+  func hostShareLink(_ fields: Bytes?, _ fieldsCount: Int32)
   @_extern(wasm, module: "host", name: "play") @_extern(c)
   func hostPlay(_ id: Int32, _ url: Bytes?, _ urlCount: Int32)
   @_extern(wasm, module: "host", name: "player_play") @_extern(c)
@@ -480,6 +482,7 @@ extension PageState {
   func hostImageAccess(_ fields: Bytes?, _ fieldsCount: Int32) {}
   func hostDownload(_ id: Int32, _ fields: Bytes?, _ fieldsCount: Int32) {}
   func hostShare(_ id: Int32, _ fields: Bytes?, _ fieldsCount: Int32) {}
+  func hostShareLink(_ fields: Bytes?, _ fieldsCount: Int32) {}
   func hostPlay(_ id: Int32, _ url: Bytes?, _ urlCount: Int32) {}
   func hostPlayerPlay(_ id: Int32) {}
   func hostPlayerPause(_ id: Int32) {}
@@ -550,6 +553,7 @@ func hostNotificationWithdraw(_ tag: String) { withBytes(tag) { tagStart, tagCou
 func hostImageAccess(_ fields: [UInt8]) { withBytes(fields) { fieldsStart, fieldsCount in hostImageAccess(fieldsStart, fieldsCount) } }
 func hostDownload(_ id: Int32, _ fields: [UInt8]) { withBytes(fields) { fieldsStart, fieldsCount in hostDownload(id, fieldsStart, fieldsCount) } }
 func hostShare(_ id: Int32, _ fields: [UInt8]) { withBytes(fields) { fieldsStart, fieldsCount in hostShare(id, fieldsStart, fieldsCount) } }
+func hostShareLink(_ fields: [UInt8]) { withBytes(fields) { fieldsStart, fieldsCount in hostShareLink(fieldsStart, fieldsCount) } }
 func hostPlay(_ id: Int32, _ url: String) { withBytes(url) { urlStart, urlCount in hostPlay(id, urlStart, urlCount) } }
 func hostPickFiles(_ id: Int32, _ accept: String, _ isMultiple: Int32) { withBytes(accept) { acceptStart, acceptCount in hostPickFiles(id, acceptStart, acceptCount, isMultiple) } }
 func hostFileKeep(_ file: Int32, _ name: String) { withBytes(name) { nameStart, nameCount in hostFileKeep(file, nameStart, nameCount) } }

@@ -86,6 +86,22 @@ extension AdminCommand {
     }
   ]
 
+  static let inviteLinks: [AdminCommand] = [
+    AdminCommand("invite-link list", [], "Lists the invite links of all users, the newest first.") { call in
+      let answer = try await call.get(AdminCall.ownAdministration + "/invite_links")
+      call.show(answer, each: answer["invite_links"], ["ID", "BY", "TO", "USED", "LIMIT", "EXPIRES"]) { link in
+        [
+          Table.text(link["id"]), Table.text(link["user_id"]), Table.text(link["room_name"] ?? link["room_id"]),
+          Table.text(link["uses"]), Table.text(link["uses_allowed"]), Table.time(link["expires_ts"])
+        ]
+      }
+    },
+    AdminCommand("invite-link revoke", ["ID"], "Ends an invite link at once.") { call in
+      let answer = try await call.send(.delete, call.path(AdminCall.ownAdministration + "/invite_links", call.operand(0)))
+      call.show(answer, "the invite link is revoked")
+    }
+  ]
+
   static let reports: [AdminCommand] = [
     AdminCommand("report list", [], "Lists the reports of users, the newest first.") { call in
       let answer = try await call.get(AdminCall.ownAdministration + "/reports")

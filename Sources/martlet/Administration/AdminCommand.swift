@@ -25,7 +25,7 @@ struct AdminCommand: Sendable {
     self.run = run
   }
 
-  static let all = users + access + rooms + media + tokens + reports + notices + callKeys + server
+  static let all = users + access + rooms + media + tokens + inviteLinks + reports + notices + callKeys + server
 
   /// The part of the help text that lists them.
   static func help() -> String {

@@ -17,6 +17,7 @@ import Testing
     "hidden_room": nil, "public_room": nil, "public_room_list": nil, "open_room": nil, "event_relation": nil,
     "room_thread": nil, "full_text": nil, "delayed_event": nil, "direct_room": nil,
     "mail_queue": nil, "mail_room": nil,
+    "invite_link": "a link to a room that is gone is not valid; forgetOld deletes it",
     "bulk_item": "leaving a room that is gone is done; forgetFinished deletes it",
     "notice_room": "the next notice to the user makes another room",
     "blocked_room": "a block holds whether the room is there or not",

@@ -47,6 +47,11 @@ extension Client {
     request(.joinRoom, path, query: query.text, body: body, for: .join(directUser: directUser, id))
   }
 
+  mutating func joinByLink(_ token: ByteString, _ id: CommandID) {
+    let body = JSONWriter.object { $0.member("token", token) }
+    request(.joinByInviteLink, Endpoint.joinByInviteLink.path(), body: body, for: .join(directUser: nil, id))
+  }
+
   mutating func invite(_ text: ByteString, to room: RoomID, _ id: CommandID) {
     guard let user = UserID(text) else { return finish(id, .failed(.invalidUserID)) }
     var writer = JSONWriter()

@@ -8,6 +8,8 @@ public enum RoomCommand: Sendable {
   case openDirectChat(with: ByteString)
   /// A room ID or alias; servers that may know the room.
   case join(ByteString, via: [ServerName] = [], reason: ByteString? = nil)
+  /// The room, or the direct chat, that the token of an invite link leads to (`Query.invitation`).
+  case joinByLink(ByteString)
   case leave(RoomID)
   case forget(RoomID)
   case setName(RoomID, ByteString)
@@ -27,6 +29,7 @@ extension Client {
     case .create(let room): createRoom(room, directUser: nil, id)
     case .openDirectChat(let user): openDirectChat(with: user, id)
     case .join(let address, let servers, let reason): join(address, via: servers, reason: reason, id)
+    case .joinByLink(let token): joinByLink(token, id)
     case .leave(let room): leave(room, id)
     case .forget(let room): forget(room, id)
     case .setName(let room, let name): setState(.name, in: room, member: "name", name, id)

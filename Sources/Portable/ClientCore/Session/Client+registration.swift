@@ -17,7 +17,11 @@ extension Client {
     guard sessionState == .signedOut else { return finish(id, .failed(signInRefusal)) }
     signIn.needsRegistrationToken = false
     registering = Registering(username: username, password: password, token: token.flatMap { $0.isEmpty ? nil : $0 })
-    requestRegistration(nil, id)
+    guard let token, !token.isEmpty, signIn.registration == .closed else { return requestRegistration(nil, id) }
+    // A server that lets in only people with an invite link asks nobody for the token, but takes it.
+    let stage = AuthenticationStage.registrationToken(token)
+    registering?.triedStage = stage.type
+    requestRegistration(stage, id)
   }
 
   mutating func continueRegistration(_ stage: AuthenticationStage, _ id: CommandID) {

@@ -42,6 +42,7 @@ extension Endpoint {
     (.put, "directory/list/room/{roomId}"),
     (.put, "org.matrix.msc4140/rooms/{roomId}/delayed_event/{eventType}/{txnId}"),
     (.post, "martlet.direct"), (.post, "martlet.rejoin/{roomId}"), (.post, "martlet.bulk/invite"),
+    (.post, "martlet.invite_links"), (.post, "martlet.invite_links/join"),
     (.post, "martlet.call/rooms/{roomId}/token")
   ]
 

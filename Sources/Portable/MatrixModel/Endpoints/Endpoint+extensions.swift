@@ -11,6 +11,16 @@ extension Endpoint {
   public static let giveUpUpload = Endpoint(
     .delete, "/_matrix/client/unstable/martlet.resumable/{serverName}/{mediaId}", rateLimited: true)
 
+  public static let createInviteLink = Endpoint(
+    .post, "/_matrix/client/unstable/martlet.invite_links", rateLimited: true)
+  public static let getInviteLinks = Endpoint(.get, "/_matrix/client/unstable/martlet.invite_links", rateLimited: true)
+  public static let revokeInviteLink = Endpoint(
+    .delete, "/_matrix/client/unstable/martlet.invite_links/{linkId}", rateLimited: true)
+  public static let describeInviteLink = Endpoint(
+    .post, "/_matrix/client/unstable/martlet.invite_links/describe", .anyone, rateLimited: true)
+  public static let joinByInviteLink = Endpoint(
+    .post, "/_matrix/client/unstable/martlet.invite_links/join", rateLimited: true)
+
   public static let searchGifs = Endpoint(.get, "/_matrix/client/unstable/martlet.gifs/search", rateLimited: true)
   public static let takeGif = Endpoint(.post, "/_matrix/client/unstable/martlet.gifs/take", rateLimited: true)
 

@@ -14,6 +14,7 @@ package enum Schema {
     DeviceTables.statements,
     AccountDataTables.statements,
     IdentityTables.statements,
+    InviteLinkTables.statements,
     KeyBackupTables.statements,
     MediaTables.statements,
     PreviewTables.statements,

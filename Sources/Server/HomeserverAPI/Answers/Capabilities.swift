@@ -81,6 +81,7 @@ enum Capabilities {
             writer.member("provider", gifs.name)
           }
         }
+        writeInviteLinks(configuration.inviteLinks, isAdmin: isAdmin, &writer)
         if let webPushKey { writeWebPush(webPushKey, &writer) }
         if isAdmin {
           write("martlet.administration", true, &writer)
@@ -93,6 +94,19 @@ enum Capabilities {
       }
     }
     return writer.bytes
+  }
+
+  /// `enabled` says whether links work at all; `create`, whether this user may make them.
+  private static func writeInviteLinks(_ rules: InviteLinkRules, isAdmin: Bool, _ writer: inout JSONWriter) {
+    var standing = AccountStanding()
+    standing.isAdmin = isAdmin
+    writer.key("martlet.invite_links")
+    writer.object { writer in
+      writer.member("enabled", rules.makers != .nobody)
+      writer.member("create", rules.makers.include(standing))
+      writer.member("most_uses", isAdmin ? InviteLinks.usesLimit : Int64(rules.usesPerLink))
+      writer.member("longest_ms", rules.longestMilliseconds)
+    }
   }
 
   /// Spec: MSC4174, by the name that it has and by the one that it had until it was to have none of its own.

@@ -21,7 +21,8 @@ extension Endpoint {
       // Moderation
       kick, ban, unban,
       // Reading
-      slidingSync, defineFilter, search, searchUserDirectory, queryPublicRooms, queryKeys, claimKeys, postReceipt,
+      slidingSync, defineFilter, search, searchUserDirectory, queryPublicRooms, describeInviteLink, queryKeys, claimKeys,
+      postReceipt,
       setReadMarker, markAllRead, setTyping, setPresence
     ].map(\.name))
 }

@@ -9,6 +9,7 @@ package struct AccountConfiguration: Sendable {
   package var registration = Registration.closed
   package var registrationTokens: [String] = []
   package var registrationSharedSecret: String?
+  package var inviteLinks = InviteLinkRules()
   package var allowsGuests = false
   /// nil if no app vouches for users.
   package var jsonWebTokens: JSONWebTokenLogin?

@@ -11,6 +11,7 @@ package final class Accounts: Sendable {
   package let loginTokens: ExpiringTokens
   package let openIDTokens: ExpiringTokens
   package let registrationTokens: RegistrationTokens
+  package let inviteLinks: InviteLinks
   package let emailValidations: EmailValidations
 
   package let configuration: AccountConfiguration
@@ -40,6 +41,9 @@ package final class Accounts: Sendable {
     registrationTokens = RegistrationTokens(
       configured: configuration.registrationTokens, database: database, clock: configuration.clock
     ) { interactive.registrationTokens }
+    inviteLinks = InviteLinks(configuration.inviteLinks, database: database, clock: configuration.clock) {
+      interactive.registrationTokens
+    }
   }
 
   /// The account of a user; nil where there is none on this server.

@@ -26,6 +26,10 @@ package final class DirectRooms: Sendable {
     /// What is made where the two have no room yet.
     let creation: RoomCreation
 
+    package init(with user: UserID, defaultVersion: ByteString) throws {
+      try self.init(try JSON.object { $0.member("user_id", user) }, defaultVersion: defaultVersion)
+    }
+
     /// From `user_id`, and of what `createRoom` takes `name` and `initial_state`.
     ///
     /// Throws `M_MISSING_PARAM`, `M_INVALID_PARAM`, `M_BAD_JSON`.
@@ -72,24 +76,30 @@ package final class DirectRooms: Sendable {
     let (user, other) = (actor.userID, request.user)
     guard user != other else { throw MatrixError.invalidParameter("A direct room is with another user.") }
     try await rooms.directory.provideUser(other)
-    return try await database.write { [self] transaction in
-      try rooms.requireAccount(other, in: transaction)
-      if try IgnoredUsers.of(user, in: transaction).contains(other) {
-        throw MatrixError.forbidden("You ignore \(other); take them off the list of ignored users first.")
-      }
-      if actor.isShadowBanned { return try openUnseen(request, by: actor, transaction) }
-      let pair = DirectRoomLists.Pair(user, other)
-      if let room = try room(of: pair, transaction) ?? listedRoom(of: user, and: other, transaction) {
-        try bringBack(user, other, into: room, transaction)
-        try store(room, of: pair, transaction)
-        try lists.add(room.roomID, with: other, for: user, transaction)
-        return (room.roomID, false)
-      }
-      let room = try rooms.create(request.creation, by: actor, in: transaction)
+    return try await database.write { [self] in try open(request, by: actor, in: $0) }
+  }
+
+  /// The same inside a command, for another user whose account is there.
+  package func open(
+    _ request: Request, by actor: Rooms.Actor, in transaction: WriteTransaction
+  ) throws -> (roomID: RoomID, isNew: Bool) {
+    let (user, other) = (actor.userID, request.user)
+    try rooms.requireAccount(other, in: transaction)
+    if try IgnoredUsers.of(user, in: transaction).contains(other) {
+      throw MatrixError.forbidden("You ignore \(other); take them off the list of ignored users first.")
+    }
+    if actor.isShadowBanned { return try openUnseen(request, by: actor, transaction) }
+    let pair = DirectRoomLists.Pair(user, other)
+    if let room = try room(of: pair, transaction) ?? listedRoom(of: user, and: other, transaction) {
+      try bringBack(user, other, into: room, transaction)
       try store(room, of: pair, transaction)
       try lists.add(room.roomID, with: other, for: user, transaction)
-      return (room.roomID, true)
+      return (room.roomID, false)
     }
+    let room = try rooms.create(request.creation, by: actor, in: transaction)
+    try store(room, of: pair, transaction)
+    try lists.add(room.roomID, with: other, for: user, transaction)
+    return (room.roomID, true)
   }
 
   /// What a shadow-banned user gets: the room there is, as it is, else one without the other.

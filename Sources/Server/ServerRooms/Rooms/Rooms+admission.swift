@@ -66,7 +66,7 @@ extension Rooms {
     }
   }
 
-  private func checkServerPolicy(user: UserID, _ room: RoomSnapshot, in transaction: ReadTransaction) throws {
+  func checkServerPolicy(user: UserID, _ room: RoomSnapshot, in transaction: ReadTransaction) throws {
     let policy = try serverPolicyRules(in: transaction)
     guard !policy.isEmpty else { return }
     if policy.bans(user: user) { throw MatrixError.forbidden("A policy list of this server bans you.") }

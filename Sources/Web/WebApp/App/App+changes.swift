@@ -51,6 +51,7 @@ extension App {
   }
 
   private func enter() {
+    let hasReadInvite = signIn != nil
     signIn?.close()
     signIn = nil
     Host.setSetting(Settings.signedIn, "1")
@@ -61,7 +62,10 @@ extension App {
     let screen = MainScreen(self)
     main = screen
     screen.begin()
-    if let destination = next {
+    if invite != nil {
+      screen.show(place)
+      if hasReadInvite { acceptInvite() } else { showInvite() }
+    } else if let destination = next {
       next = nil
       follow(destination, isAddressSet: true)
     } else {
@@ -84,6 +88,8 @@ extension App {
       place = .list
       Host.setSetting(Settings.signedIn, nil)
       next = embedding?.destination
+      invite = nil
+      keptLinks = []
       Host.setFragment("", replacing: true)
       Host.dropAllFiles()
       endPushes()

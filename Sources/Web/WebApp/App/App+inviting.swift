@@ -7,11 +7,11 @@ import Messenger
 extension App {
   /// Asks whom to invite.
   func openInvite(to room: RoomID) {
-    dialogs.open {
+    dialogs.open { frame in
       var count = 0
       _ = PromptDialog(
         self, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
-        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
+        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: frame,
         run: { [self] text, ended in
           let (users, wrong) = users(in: text)
           guard wrong == nil, !users.isEmpty else { return false }
@@ -24,6 +24,7 @@ extension App {
           return true
         },
         { [self] _ in notices.show(Strings[.invited, count: count]) })
+      InviteLinkBox(self, to: room, in: frame, at: frame.body)
     }
   }
 

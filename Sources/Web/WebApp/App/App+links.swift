@@ -31,6 +31,15 @@ extension App {
     }
   }
 
+  /// Whether the user is in the room, or has heard of it in another way than by a link.
+  func isIn(_ target: Permalink.Target) -> Bool {
+    switch target {
+    case .user: false
+    case .room(let room): client.room(room) != nil
+    case .alias(let alias): joinedRoom(at: alias) != nil
+    }
+  }
+
   private func joinedRoom(at alias: RoomAlias) -> RoomID? {
     client.roomIDs.first { client.room($0).map { $0.membership == .join && $0.canonicalAlias == alias } ?? false }
   }

@@ -41,6 +41,10 @@ final class App<D: DOM> {
   var place = Place.list
   /// Where to go as soon as somebody is signed in.
   var next: Destination?
+  /// An invitation that the page's address has, until it is shown.
+  var invite: InviteAddress?
+  /// Invite links that this page has made.
+  var keptLinks: [KeptLink] = []
   /// A message to go to once the room is there.
   var wanted: EventID?
   /// Servers that know a room one may not be in.
@@ -64,8 +68,9 @@ final class App<D: DOM> {
 
   func start() {
     if let embedding { return embedding.start() }
-    next = Destination(fragment: Host.fragment)
+    if !followInvite(Host.fragment) { next = Destination(fragment: Host.fragment) }
     loginToken = SingleSignOnButtons<D>.loginToken(in: Host.query, word: Host.keptWord)
+    takeKeptInvite(isBack: loginToken != nil)
     if loginToken != nil {
       Host.clearQuery()
       Host.keep(word: "")
@@ -149,7 +154,8 @@ final class App<D: DOM> {
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
-    case .fragment: follow(Destination(fragment: Host.fragment), isAddressSet: true)
+    case .fragment:
+      if !followInvite(Host.fragment) { follow(Destination(fragment: Host.fragment), isAddressSet: true) }
     case .colourScheme: break
     case .quickSwitch: openSwitcher()
     case .shortcuts: openShortcuts()

@@ -13,6 +13,7 @@ final class NewDialog<D: DOM> {
   private let kind: Choice<D>
   private let directory: RoomDirectory<D>
   private let peoplePlace: Node
+  private let linkPlace: Node
   private let user: Field<D>
   private let name: Field<D>
   private let topic: Field<D>
@@ -50,6 +51,7 @@ final class NewDialog<D: DOM> {
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
     directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
     peoplePlace = dom.element("div", "ma-form", in: frame.body)
+    linkPlace = dom.element("div", in: frame.body)
     trouble = frame.trouble(in: frame.body)
     let buttons = [
       SubmitButton(dom, .startChat, busy: .starting, in: chat),
@@ -67,6 +69,7 @@ final class NewDialog<D: DOM> {
       user.set($0.string)
       run(.rooms(.openDirectChat(with: $0.text)), buttons[0], user)
     }
+    InviteLinkBox(app, to: nil, in: frame, at: linkPlace)
     invited.suggestPeople(app, in: frame, "ma-invited")
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
@@ -99,7 +102,10 @@ final class NewDialog<D: DOM> {
   }
 
   /// Of somebody whose name one writes the browser offers what fits.
-  private func showPeople() { dom.setFlag(peoplePlace, "hidden", tabs.selected != 0 || !user.text.utf8.isEmpty) }
+  private func showPeople() {
+    dom.setFlag(peoplePlace, "hidden", tabs.selected != 0 || !user.text.utf8.isEmpty)
+    dom.setFlag(linkPlace, "hidden", tabs.selected != 0)
+  }
 
   private func createRoom(_ button: SubmitButton<D>) {
     let title = name.text.trimmed

@@ -85,6 +85,7 @@ extension Conversation {
       openDate(Array(url.utf8.dropFirst(5)), row)
       return true
     }
+    if app.followInviteLink(url) { return true }
     guard let link = Permalink(ByteString(url)) else { return false }
     open(link)
     return true
@@ -92,7 +93,8 @@ extension Conversation {
 
   /// Nobody is led into a room by a click alone: where one is not in it, it asks.
   private func open(_ link: Permalink) {
-    if case .user(let user) = link.target { open(user) } else { app.follow(Destination(link)) }
+    if case .user(let user) = link.target { return open(user) }
+    if link.event == nil, !app.isIn(link.target) { app.showInvite(to: link) } else { app.follow(Destination(link)) }
   }
 
   /// A day, or a moment of it: for the calendar, and where it is past for a look at what was said then.

@@ -18,6 +18,9 @@ final class SignInScreen<D: DOM> {
   private let token: Field<D>
   private let newUserName: Field<D>
   private let newPassword: Field<D>
+  private let card: Node
+  private let inviteCard: InviteCard<D>
+  private var invitation: LinkInvitation?
   private let note: Node
   private let trouble: Node
   private let submit: SubmitButton<D>
@@ -36,8 +39,9 @@ final class SignInScreen<D: DOM> {
     self.app = app
     dom = app.dom
     root = dom.element("main", "ma-signin", in: .root)
-    let card = dom.element("div", "ma-card", in: root)
+    card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
+    inviteCard = InviteCard(app, in: card)
     dom.element("h1", "ma-title", text: app.embedding == nil ? .welcome : .embeddedTitle, in: card)
     note = dom.element(
       "p", "ma-note", text: app.embedding.map { Strings[.embeddedNote, $0.page] } ?? Strings[.welcomeNote], in: card)
@@ -71,6 +75,7 @@ final class SignInScreen<D: DOM> {
     update()
     dom.focus(userName.input)
     dom.flush()
+    showInvite()
     askServer()
     useLoginToken()
   }
@@ -85,6 +90,60 @@ final class SignInScreen<D: DOM> {
       update()
       dom.flush()
     }
+  }
+
+  // MARK: Invitations
+
+  /// Says what the page's address invites to. What it says is of the server that the page comes from.
+  func showInvite() {
+    guard let address = app.invite else { return }
+    if app.client.session == nil { app.effects.server = Server(base: Host.origin) }
+    dom.setClass(card, "ma-card ma-is-invited")
+    switch address {
+    case .unread: inviteCard.say(Strings[.linkUnread])
+    case .token(let token):
+      inviteCard.say(Strings[.lookingAtLink])
+      app.ask(.invitation(token)) { [self] in invitationAnswered($0, address) }
+    case .room(let link):
+      inviteCard.say(Strings[.lookingAtLink])
+      app.ask(.roomSummary(link.roomText, via: link.via)) { [self] result in
+        guard !isClosed, app.invite == address else { return }
+        // Many rooms are shown only to people with an account: they see it then.
+        if case .success(let room) = result { inviteCard.show(room) } else { inviteCard.say("") }
+        dom.setText(note, .signInToJoin)
+        dom.flush()
+      }
+    }
+    dom.flush()
+  }
+
+  private func invitationAnswered(_ result: Result<LinkInvitation, ClientError>, _ address: InviteAddress) {
+    guard !isClosed, app.invite == address else { return }
+    switch result {
+    case .failure(let error): inviteCard.say(error.isUnknownLink ? Strings[.linkNotValid] : Strings.words(for: error))
+    case .success(let found):
+      invitation = found
+      inviteCard.show(found)
+      dom.setText(note, !found.letsRegister ? .linkForMembers : found.room == nil ? .signInToChat : .signInToJoin)
+      if found.letsRegister, app.client.session == nil { tabs.select(1) }
+      update()
+    }
+    dom.flush()
+  }
+
+  /// The token of a link that lets its holder create an account.
+  private var inviteToken: ByteString? {
+    guard invitation?.letsRegister ?? false, case .token(let token) = app.invite else { return nil }
+    return token
+  }
+
+  /// Somebody wants another server, where the invitation is of no use.
+  private func dropInvite() {
+    app.invite = nil
+    invitation = nil
+    inviteCard.say("")
+    dom.setClass(card, "ma-card")
+    dom.setText(note, .welcomeNote)
   }
 
   /// A single sign-on came back to the page.
@@ -118,7 +177,7 @@ final class SignInScreen<D: DOM> {
     newUserName.setHidden(!isNew)
     newPassword.setHidden(!isNew)
     let signIn = app.client.signIn
-    token.setHidden(!isNew || !(signIn.needsRegistrationToken || signIn.registration == .withToken))
+    token.setHidden(!isNew || inviteToken != nil || !(signIn.needsRegistrationToken || signIn.registration == .withToken))
     let isBusy = app.client.sessionState == .signingIn
     submit.set(isNew ? .createAccount : .signIn, busy: isNew ? .creatingAccount : .signingIn)
     submit.setBusy(isBusy)
@@ -134,7 +193,7 @@ final class SignInScreen<D: DOM> {
   }
 
   private func obstacle(_ isNew: Bool, _ signIn: SignIn) -> String? {
-    if isNew, signIn.registration == .closed { return Strings[.registrationClosed] }
+    if isNew, signIn.registration == .closed, inviteToken == nil { return Strings[.registrationClosed] }
     if !isNew, signIn.allowsPasswordLogin == false { return Strings[.passwordLoginUnsupported] }
     return nil
   }
@@ -178,8 +237,8 @@ final class SignInScreen<D: DOM> {
       return fail(newPassword, Strings[.passwordShort])
     }
     let signIn = app.client.signIn
-    let wantsToken = signIn.needsRegistrationToken || signIn.registration == .withToken
-    let given = token.text.trimmed
+    let wantsToken = signIn.needsRegistrationToken || signIn.registration == .withToken || signIn.registration == .closed
+    let given = inviteToken?.string ?? token.text.trimmed
     if wantsToken, given.utf8.isEmpty { return fail(token, Strings[.tokenMissing]) }
     app.ask(
       .session(
@@ -193,6 +252,7 @@ final class SignInScreen<D: DOM> {
   private func ended(_ result: CommandResult, _ field: Field<D>) {
     guard !isClosed, case .failed(let error) = result else { return }
     update()
+    if inviteToken != nil, Strings.isAboutToken(error) { return say(Strings[.linkNotValid]) }
     if case .registrationTokenNeeded = error { return fail(token, Strings[.tokenMissing]) }
     if case .authenticationNeeded(let needed) = error { return ask(needed) }
     let isNew = tabs.selected == 1 && app.client.sessionState == .signedOut
@@ -253,6 +313,7 @@ final class SignInScreen<D: DOM> {
     server.discover { [self] found in
       guard !isClosed else { return }
       app.effects.server = found
+      if app.serverElsewhere != nil { dropInvite() }
       dom.setFlag(serverForm, "hidden", true)
       dom.setFlag(serverLine, "hidden", false)
       update()

@@ -38,6 +38,7 @@ final class SingleSignOnButtons<D: DOM> {
     guard let server = ServerURL(app.effects.server.base) else { return }
     // The page that comes back asks the same server.
     app.effects.server.save()
+    app.keepInvite()
     var address = Host.address
     // In the frame of another page its address has a word already.
     if app.embedding == nil {

@@ -16,6 +16,7 @@ struct SettingsDialog<D: DOM> {
         .init(.appearance, .eye) { AppearancePage(app, in: $0) },
         .init(.privacy, .lock) { PrivacyPage(app, frame, in: $0) },
         .init(.devices, .device) { DevicesPage(app, frame, in: $0) },
+        .init(.inviteLinks, .link) { InviteLinksPage(app, frame, in: $0) },
         .init(.keyboard, .keyboard) { ShortcutList(app.dom, in: $0) },
         .init(.language, .globe) { LanguageChoice(app.dom, in: $0) },
         .init(.account, .key) { AccountPage(app, frame, in: $0) },

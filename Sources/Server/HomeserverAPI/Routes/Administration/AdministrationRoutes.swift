@@ -15,6 +15,7 @@ extension Routes {
     addRoomDeletionRoutes()
     addReportAdministrationRoutes()
     addRegistrationTokenRoutes()
+    addInviteLinkAdministrationRoutes()
     addServerAdministrationRoutes()
     addNoticeRoutes()
   }

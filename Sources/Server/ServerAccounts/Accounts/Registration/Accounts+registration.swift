@@ -69,7 +69,7 @@ extension Accounts {
   /// Throws the challenge until the configured flow is complete; `M_FORBIDDEN` where registration is closed or a guest's token
   /// does not fit the name, `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_EXCLUSIVE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
   package func register(_ request: RegistrationRequest) async throws -> (userID: UserID, login: Login?) {
-    guard configuration.registration != .closed else { throw Self.closed }
+    guard configuration.registration != .closed || mayComeByLink(request) else { throw Self.closed }
     let request = interactiveAuthentication.supplemented(request)
     let guest = try await guest(of: request)
     if guest == nil, let username = request.username { _ = try await available(username) }
@@ -81,7 +81,7 @@ extension Accounts {
     let userID = try guest ?? newUserID(localpart)
     let hash = try await passwords.hash(password)
     let login = try await database.write { [self] tx in
-      if let token = shown.registrationToken { try registrationTokens.complete(tx, token) }
+      if let token = shown.registrationToken { try complete(tx, token, by: userID) }
       if guest == nil {
         try create(tx, NewAccount(localpart), userID, passwordHash: hash)
       } else {
@@ -104,7 +104,7 @@ extension Accounts {
         if stage == .dummy { return true }
         if stage == .emailIdentity { return try await self.isConfirmed(by: auth, for: .registration) }
         guard let token = auth["token"]?.text else { return false }
-        return try await self.registrationTokens.isValid(token)
+        return try await self.letsRegister(token)
       }
     } catch let challenge as InteractiveAuthenticationChallenge {
       interactiveAuthentication.keep(request, in: challenge.session)
@@ -116,11 +116,35 @@ extension Accounts {
   /// begins with would end before it.
   private var registrationFlows: [[InteractiveAuthentication.Stage]] {
     let needsEmail = configuration.identity.registrationNeedsEmail
-    if configuration.registration == .token {
+    if configuration.registration != .open {
       return needsEmail ? [[.registrationToken, .emailIdentity]] : [[.registrationToken]]
     }
     if needsEmail { return [[.emailIdentity]] }
     return emailValidations.isAvailable ? [[.dummy], [.emailIdentity]] : [[.dummy]]
+  }
+
+  // MARK: Tokens
+
+  /// Whether a request may get past closed registration: only one that shows a token, or goes on with a session, which only
+  /// such a request began. Nobody else learns that links let people in.
+  private func mayComeByLink(_ request: RegistrationRequest) -> Bool {
+    guard inviteLinks.letRegister, let auth = request.auth else { return false }
+    return auth["session"] != nil
+      || auth["type"]?.string == InteractiveAuthentication.Stage.registrationToken.rawValue
+  }
+
+  /// Whether one more registration may show the token now: a registration token, where the server asks for one, or an invite
+  /// link's.
+  private func letsRegister(_ token: ByteString) async throws -> Bool {
+    if configuration.registration == .token, try await registrationTokens.isValid(token) { return true }
+    return try await inviteLinks.allowsRegistration(token)
+  }
+
+  /// Counts a finished registration. Throws `M_FORBIDDEN` if the token has ended meanwhile.
+  private func complete(_ tx: WriteTransaction, _ token: ByteString, by user: UserID) throws {
+    if try inviteLinks.complete(tx, token, by: user) { return }
+    guard configuration.registration == .token else { throw MatrixError.forbidden("The invite link has been used up.") }
+    try registrationTokens.complete(tx, token)
   }
 
   /// Makes an account without asking anyone: for the operator's command.
@@ -192,7 +216,7 @@ extension Accounts {
   package func registrationTokenIsValid(_ token: ByteString) async throws -> Bool {
     guard configuration.registration != .closed else { throw Self.closed }
     guard configuration.registration == .token else { return false }
-    return try await registrationTokens.isValid(token)
+    return try await letsRegister(token)
   }
 
   func newUserID(_ localpart: ByteString) throws(MatrixError) -> UserID {
