@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -64,6 +65,7 @@ final class App<D: DOM> {
 
   func start() {
     if let embedding { return embedding.start() }
+    if let address = AdministrationAddress(fragment: ByteString(Host.fragment)) { place = .administration(address) }
     next = Destination(fragment: Host.fragment)
     loginToken = SingleSignOnButtons<D>.loginToken(in: Host.query, word: Host.keptWord)
     if loginToken != nil {
@@ -149,7 +151,7 @@ final class App<D: DOM> {
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
-    case .fragment: follow(Destination(fragment: Host.fragment), isAddressSet: true)
+    case .fragment: followAddress()
     case .colourScheme: break
     case .quickSwitch: openSwitcher()
     case .shortcuts: openShortcuts()

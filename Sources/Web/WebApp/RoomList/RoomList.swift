@@ -21,6 +21,7 @@ final class RoomList<D: DOM> {
   private let node: Node
   private let avatar: AvatarView<D>
   private let filter: RoomListFilterBar<D>
+  private let profile: Node
   private let scroller: Node
   private let empty: EmptyList<D>
   private var sections: [RoomSection<D>] = []
@@ -37,7 +38,7 @@ final class RoomList<D: DOM> {
     dom.setLabel(node, .conversations)
     dom.markPart(node)
     let header = dom.element("header", "ma-header", in: node)
-    let profile = dom.button("ma-round", label: Strings[.profile], in: header)
+    profile = dom.button("ma-round", label: Strings[.profile], in: header)
     avatar = dom.avatar("ma-avatar-small", in: profile)
     dom.element("h1", "ma-list-title", text: .conversations, in: header)
     let find = dom.button("ma-round", icon: .search, label: .goToConversation, in: header)
@@ -200,6 +201,9 @@ final class RoomList<D: DOM> {
     app.ask(.roomList(.grow(RoomList.list, section.kind)))
     return section.rooms.count > count
   }
+
+  /// Where a person begins who comes back to the list.
+  func takeFocus() { dom.focus(profile) }
 
   /// The next page by the button, which may be gone then: its first room has the focus.
   private func turnPage(of section: RoomSection<D>) {

@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -22,6 +23,16 @@ final class SettingsDialog<D: DOM> {
     isMade = [false, false, false, false, false]
     tabs.onChange = { [self] in show($0) }
     show(0)
+    addAdministration()
+  }
+
+  /// The way to the page for administrators, for whoever is one.
+  private func addAdministration() {
+    app.ask(.capabilities()) { [self] result in
+      guard frame.isOpen, case .success(let capabilities) = result, capabilities.isAdministrator else { return }
+      let open = dom.button("ma-button ma-wide", .administration, icon: .gear, in: pages[0])
+      dom.on(open, .click) { [app] _ in app.goTo(.administration(AdministrationAddress(.overview))) }
+    }
   }
 
   private func show(_ selected: Int) {

@@ -6,7 +6,7 @@ import MatrixModel
 /// What administrators may do, at the paths and in the shapes that tools for Matrix homeservers use (`/_synapse/admin/…`), and
 /// what is ours (`/_matrix/client/unstable/martlet.administration/…`). Whatever is not here answers `M_UNRECOGNIZED`.
 extension Routes {
-  mutating func addAdministrationRoutes() {
+  mutating func addAdministrationRoutes(_ configuration: APIConfiguration) {
     addUserAdministrationRoutes()
     addUserAccessRoutes()
     addUserDeviceAdministrationRoutes()
@@ -16,6 +16,7 @@ extension Routes {
     addReportAdministrationRoutes()
     addRegistrationTokenRoutes()
     addServerAdministrationRoutes()
+    addHealthRoute(configuration)
     addNoticeRoutes()
   }
 
