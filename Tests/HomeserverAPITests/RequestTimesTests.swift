@@ -1,5 +1,6 @@
-import HomeserverAPI
 import Testing
+
+@testable import HomeserverAPI
 
 struct RequestTimesTests {
   @Test("Percentiles are of requests that did not wait for news")

@@ -18,6 +18,7 @@ final class AdministrationPage<D: DOM> {
   private let root: Node
   private let back: Node
   private let title: Node
+  private let titleText: Node
   private let trouble: Node
 
   init(_ app: App<D>, _ address: AdministrationAddress, in parent: Node) {
@@ -28,6 +29,7 @@ final class AdministrationPage<D: DOM> {
     back = dom.element("div", "ma-admin-trail", in: root)
     title = dom.element("h2", "ma-admin-title", in: root)
     dom.setAttribute(title, "tabindex", "-1")
+    titleText = dom.element("bdi", in: title)
     trouble = dom.element("p", "ma-trouble", in: root)
     dom.setAttribute(trouble, "role", "alert")
     body = dom.element("div", "ma-admin-body", in: root)
@@ -42,7 +44,7 @@ final class AdministrationPage<D: DOM> {
     dom.release(root)
   }
 
-  func setTitle(_ text: String) { dom.setText(title, text) }
+  func setTitle(_ text: String) { dom.setText(titleText, text) }
 
   func takeFocus() { dom.focus(title) }
 
@@ -154,12 +156,13 @@ final class AdministrationPage<D: DOM> {
     for (name, value) in facts where !value.utf8.isEmpty {
       let line = dom.element("div", in: list)
       dom.element("dt", text: name, in: line)
-      dom.element("dd", text: value, in: line)
+      dom.element("bdi", text: value, in: dom.element("dd", in: line))
     }
   }
 
   func link(_ text: String, _ section: AdministrationAddress.Section, _ subject: ByteString, in parent: Node) {
-    let link = dom.element("a", "ma-admin-name", text: text, in: parent)
+    let link = dom.element("a", "ma-admin-name", in: parent)
+    dom.element("bdi", text: text, in: link)
     dom.setAttribute(link, "href", "#" + AdministrationAddress(section, subject).fragment)
   }
 

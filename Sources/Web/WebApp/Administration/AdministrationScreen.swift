@@ -29,7 +29,7 @@ final class AdministrationScreen<D: DOM> {
     let back = dom.element("a", "ma-admin-link ma-admin-back", in: sections)
     dom.setAttribute(back, "href", "#")
     Drawing.back.draw(dom, in: back)
-    dom.element("span", text: .backToChats, in: back)
+    dom.element("span", "ma-admin-back-words", text: .backToChats, in: back)
     main = dom.element("main", "ma-admin-main", in: root)
     dom.markPart(main)
     for section in AdministrationAddress.Section.allCases { addLink(section) }
@@ -55,6 +55,8 @@ final class AdministrationScreen<D: DOM> {
     for link in links {
       if link.section == address.section {
         dom.setAttribute(link.node, "aria-current", "page")
+        // On a phone it may be beyond the edge; the heading takes the focus over.
+        dom.focus(link.node)
       } else {
         dom.removeAttribute(link.node, dom.atom("aria-current"))
       }

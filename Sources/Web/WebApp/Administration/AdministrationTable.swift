@@ -10,10 +10,11 @@ final class AdministrationTable<D: DOM> {
     fileprivate let columns: [String]
     fileprivate var next = 0
 
-    /// The next cell, for what is put into it.
+    /// The next cell, for what is put into it. A text stands by itself: an ID keeps its sign in front among words from right to left.
     mutating func cell(_ text: String = "", _ look: String = "") -> Node {
       let isName = next == 0
-      let cell = dom.element(isName ? "th" : "td", look, text: text, in: node)
+      let cell = dom.element(isName ? "th" : "td", look, in: node)
+      if !text.utf8.isEmpty { dom.element("bdi", text: text, in: cell) }
       dom.setAttribute(cell, "role", isName ? "rowheader" : "cell")
       if isName { dom.setAttribute(cell, "scope", "row") }
       if next < columns.count { dom.setAttribute(cell, "data-label", columns[next]) }

@@ -23,7 +23,7 @@ struct AuditSection<D: DOM> {
         let cell = row.cell("", "ma-admin-who")
         let lines = page.dom.element("span", "ma-entry-lines", in: cell)
         page.dom.element("span", "ma-entry-name", text: entry.action.string, in: lines)
-        if !entry.details.isEmpty { page.dom.element("span", "ma-entry-preview", text: entry.details.string, in: lines) }
+        if !entry.details.isEmpty { page.dom.element("bdi", "ma-entry-preview", text: entry.details.string, in: lines) }
         _ = row.cell(entry.target.string)
         _ = row.cell(entry.actor == ("operator" as ByteString) ? Strings[.adminOperator] : entry.actor.string)
         _ = row.cell(Host.dateTimeLabel(entry.time))

@@ -27,7 +27,7 @@ struct DayGraph<D: DOM> {
     dom.setAttribute(dom.element("svg:path", "ma-graph-area", in: svg), "d", graph.area)
     dom.setAttribute(dom.element("svg:path", "ma-graph-value", in: svg), "d", line)
     let span = dom.element("div", "ma-graph-span", in: figure)
-    dom.element("span", text: days.first.map { Self.label($0.day) } ?? "", in: span)
+    if days.count > 1 { dom.element("span", text: Self.label(days[0].day), in: span) }
     dom.element("span", text: days.last.map { Self.label($0.day) } ?? "", in: span)
     addTable(dom, title, days, words, in: figure)
   }

@@ -21,7 +21,7 @@ struct FileTable<D: DOM> {
         let name = file.name.flatMap { $0.isEmpty ? nil : $0.string } ?? file.id.string
         let cell = row.cell("", "ma-admin-chips")
         dom.element("span", text: name, in: cell)
-        dom.element("span", "ma-entry-preview", text: file.type.string, in: cell)
+        dom.element("bdi", "ma-entry-preview", text: file.type.string, in: cell)
         if file.isQuarantined { page.chip(.adminQuarantined, isTrouble: true, in: cell) }
         _ = row.cell(Host.byteCountLabel(file.bytes))
         _ = row.cell(Host.shortLabel(file.created))

@@ -20,7 +20,7 @@ struct MediaSection<D: DOM> {
         let name = row.cell("", "ma-admin-who")
         let lines = dom.element("span", "ma-entry-lines", in: name)
         page.link((usage.name ?? usage.user.text).string, .users, usage.user.text, in: lines)
-        if usage.name != nil { dom.element("span", "ma-entry-preview", text: usage.user.string, in: lines) }
+        if usage.name != nil { dom.element("bdi", "ma-entry-preview", text: usage.user.string, in: lines) }
         _ = row.cell("\(usage.files)")
         _ = row.cell(Host.byteCountLabel(usage.bytes))
       })

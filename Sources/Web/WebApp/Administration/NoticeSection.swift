@@ -114,7 +114,7 @@ final class NoticeSection<D: DOM> {
     dom.setLabel(bar, words)
     dom.setAttribute(bar, "max", "\(max(1, progress.total))")
     dom.setAttribute(bar, "value", "\(progress.done)")
-    dom.element("span", "ma-entry-preview", text: words, in: line)
+    dom.element("bdi", "ma-entry-preview", text: words, in: line)
     if broadcast.failed > 0 {
       dom.element("span", "ma-trouble", text: Strings[.adminNotReached, count: Int(broadcast.failed)], in: line)
     }

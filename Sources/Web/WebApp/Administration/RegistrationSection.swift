@@ -20,7 +20,7 @@ struct RegistrationSection<D: DOM> {
       ask: { _, _ in .registrationTokens() },
       fill: { token, row in
         let cell = row.cell("", "ma-admin-chips")
-        dom.element("span", "ma-copy-text", text: token.token.string, in: cell)
+        dom.element("bdi", "ma-copy-text", text: token.token.string, in: cell)
         if !token.isValid(at: Host.wallClockMilliseconds()) { page.chip(.adminUsedUp, isTrouble: true, in: cell) }
         let used = "\(token.used + token.pending)"
         _ = row.cell(token.usesAllowed.map { Strings[.adminUsedOf, used, "\($0)"] } ?? Strings[.adminUsedUnlimited, used])

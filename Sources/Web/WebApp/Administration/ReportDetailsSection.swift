@@ -63,8 +63,8 @@ final class ReportDetailsSection<D: DOM> {
   private func add(_ message: ReportDetails.Message, isReported: Bool, to list: Node) {
     let item = dom.element("li", isReported ? "ma-admin-message ma-admin-reported" : "ma-admin-message", in: list)
     let head = dom.element("div", "ma-admin-chips", in: item)
-    dom.element("span", "ma-entry-name", text: message.sender.string, in: head)
-    dom.element("span", "ma-entry-preview", text: Host.dateTimeLabel(message.sent), in: head)
+    dom.element("bdi", "ma-entry-name", text: message.sender.string, in: head)
+    dom.element("bdi", "ma-entry-preview", text: Host.dateTimeLabel(message.sent), in: head)
     if isReported { page.chip(.adminReported, isTrouble: true, in: head) }
     let text = message.text.isEmpty ? message.type.string : message.text.string
     dom.element("p", "ma-topic", text: message.isRemoved ? Strings[.removedMessage] : text, in: item)

@@ -19,7 +19,7 @@ struct ReportsSection<D: DOM> {
         let name = row.cell("", "ma-admin-who")
         let lines = dom.element("span", "ma-entry-lines", in: name)
         page.link(report.title, .reports, report.key, in: lines)
-        dom.element("span", "ma-entry-preview", text: report.subject, in: lines)
+        dom.element("bdi", "ma-entry-preview", text: report.subject, in: lines)
         _ = row.cell(report.reason.string)
         _ = row.cell(report.reporter.string)
         _ = row.cell(Host.shortLabel(report.received))

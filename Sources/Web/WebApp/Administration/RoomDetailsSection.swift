@@ -53,7 +53,7 @@ final class RoomDetailsSection<D: DOM> {
     page.setTitle(room.title)
     dom.releaseChildren(of: top)
     let head = dom.element("div", "ma-admin-who", in: top)
-    dom.element("span", "ma-copy-text", text: id.string, in: head)
+    dom.element("bdi", "ma-copy-text", text: id.string, in: head)
     let chips = dom.element("span", "ma-admin-chips", in: head)
     page.chips(of: room, in: chips)
     if isBlocked { page.chip(.adminBlocked, isTrouble: true, in: chips) }

@@ -23,7 +23,7 @@ struct RoomsSection<D: DOM> {
         let name = row.cell("", "ma-admin-who")
         let lines = dom.element("span", "ma-entry-lines", in: name)
         page.link(room.title, .rooms, room.id.text, in: lines)
-        dom.element("span", "ma-entry-preview", text: (room.alias ?? room.id.text).string, in: lines)
+        dom.element("bdi", "ma-entry-preview", text: (room.alias ?? room.id.text).string, in: lines)
         _ = row.cell("\(room.members)")
         page.chips(of: room, in: row.cell("", "ma-admin-chips"))
         _ = row.cell(room.creator?.string ?? "")

@@ -44,7 +44,7 @@ final class UserDetailsSection<D: DOM> {
     dom.releaseChildren(of: top)
     let head = dom.element("div", "ma-admin-who", in: top)
     page.avatar(user, in: head)
-    dom.element("span", "ma-copy-text", text: id.string, in: head)
+    dom.element("bdi", "ma-copy-text", text: id.string, in: head)
     page.chips(of: user, in: dom.element("span", "ma-admin-chips", in: head))
     page.facts(
       [

@@ -24,7 +24,7 @@ struct UsersSection<D: DOM> {
         page.avatar(user, in: name)
         let lines = dom.element("span", "ma-entry-lines", in: name)
         page.link(user.title.string, .users, user.id.text, in: lines)
-        if user.name != nil { dom.element("span", "ma-entry-preview", text: user.id.string, in: lines) }
+        if user.name != nil { dom.element("bdi", "ma-entry-preview", text: user.id.string, in: lines) }
         page.chips(of: user, in: row.cell("", "ma-admin-chips"))
         _ = row.cell(user.created.map { Host.shortLabel($0) } ?? "")
         _ = row.cell(user.lastSeen.map { Host.shortLabel($0) } ?? Strings[.adminNever])
