@@ -85,11 +85,7 @@ package struct PagedList<Item: Listed>: Sendable {
 
   // MARK: Changes
 
-  /// After something was done with it. What is no longer there stays away.
-  package mutating func replace(_ item: Item) {
-    if let index = items.firstIndex(where: { $0.key == item.key }) { items[index] = item }
-  }
-
+  /// After it was dismissed or deleted.
   package mutating func remove(_ key: ByteString) {
     guard let index = items.firstIndex(where: { $0.key == key }) else { return }
     items.remove(at: index)

@@ -126,15 +126,15 @@ extension Strings {
       adminDeleteRoom, adminDeleteRoomQuestion, adminDeleteRoomNote, adminDeleting, adminRoomDeleted, adminPurge,
       adminPurgeQuestion, adminPurgeNote, adminPurging, adminPurged, adminNobody, adminReported, adminReporter, adminWhen,
       adminNoReports, adminReport, adminMessageReport, adminRoomReport, adminUserReport, adminAccused, adminContext,
-      adminRemoveMessage, adminRemoveMessageQuestion, adminOpenUser, adminOpenRoom, adminDismiss, adminDismissQuestion,
-      adminDismissNote, adminTokens, adminTokensNote, adminNoTokens, adminUses, adminUsedOf, adminUsedUnlimited, adminUsedUp,
-      adminExpires, adminCreateToken, adminTokenHint, adminUsesAllowed, adminUsesHint, adminDays, adminDaysHint,
-      adminNumberWrong, adminRevoke, adminRevokeQuestion, adminRevokeNote, adminNoticesNote, adminSendNotice, adminNoticeTo,
-      adminNoticeText, adminTextMissing, adminBroadcasts, adminBroadcast, adminBroadcastQuestion, adminBroadcastNote,
-      adminNoBroadcasts, adminReached, adminNotReached, adminSearchActor, adminAction, adminEverything, adminTarget, adminActor,
-      adminOutcome, adminDoneOutcome, adminInterrupted, adminOperator, adminActiveToday, adminActiveMonth, adminHistory,
-      adminSpan, adminLastDays, adminActiveByDay, adminMessagesByDay, adminAsTable, adminHealth, adminServer, adminVersion,
-      adminRunning, adminDisk, adminFreeOf, adminDatabase, adminLog, adminQueue, adminQueueWords, adminLatency,
-      adminLatencyWords
+      adminRemoveMessage, adminRemoveMessageQuestion, adminOpenUser, adminOpenRoom, adminChooseAll, adminDismissChosen,
+      adminDismissSeveral, adminDismiss, adminDismissQuestion, adminDismissNote, adminTokens, adminTokensNote, adminNoTokens,
+      adminUses, adminUsedOf, adminUsedUnlimited, adminUsedUp, adminExpires, adminCreateToken, adminTokenHint, adminUsesAllowed,
+      adminUsesHint, adminDays, adminDaysHint, adminNumberWrong, adminRevoke, adminRevokeQuestion, adminRevokeNote,
+      adminNoticesNote, adminSendNotice, adminNoticeTo, adminNoticeText, adminTextMissing, adminBroadcasts, adminBroadcast,
+      adminBroadcastQuestion, adminBroadcastNote, adminNoBroadcasts, adminReached, adminNotReached, adminSearchActor,
+      adminAction, adminEverything, adminTarget, adminActor, adminOutcome, adminDoneOutcome, adminInterrupted, adminOperator,
+      adminActiveToday, adminActiveMonth, adminHistory, adminSpan, adminLastDays, adminActiveByDay, adminMessagesByDay,
+      adminAsTable, adminHealth, adminServer, adminVersion, adminRunning, adminDisk, adminFreeOf, adminDatabase, adminLog,
+      adminQueue, adminQueueWords, adminLatency, adminLatencyWords
   }
 }

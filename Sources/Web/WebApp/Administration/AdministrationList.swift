@@ -13,6 +13,8 @@ final class AdministrationList<D: DOM, Item: Listed> {
   private static var pauseMilliseconds: Double { 250 }
 
   private(set) var list = PagedList<Item>()
+  /// Other rows are chosen.
+  var onChosen: () -> Void = {}
   private let page: AdministrationPage<D>
   private let dom: D
   private let ask: (ByteString, PagedList<Item>.Request) -> Query<PagedList<Item>.Page>
@@ -60,15 +62,32 @@ final class AdministrationList<D: DOM, Item: Listed> {
 
   func reload() { run(list.begin()) }
 
-  func replace(_ item: Item) {
-    list.replace(item)
-    show()
-  }
-
   func remove(_ key: ByteString) {
     list.remove(key)
     show()
   }
+
+  // MARK: Choosing
+
+  func chooseAll(_ isOn: Bool) {
+    list.chooseAll(isOn)
+    show()
+  }
+
+  /// A box in a row that chooses it.
+  func addChooser(of item: Item, _ label: String, in cell: Node) {
+    let box = dom.element("input", "ma-admin-choose", in: cell)
+    dom.setAttribute(box, "type", "checkbox")
+    dom.setLabel(box, label)
+    if list.isChosen(item) { dom.setFlag(box, "checked", true) }
+    dom.on(box, .change) { [self] event in
+      list.choose(item.key, event.x == 1)
+      onChosen()
+      dom.flush()
+    }
+  }
+
+  // MARK: Pages
 
   private func run(_ request: PagedList<Item>.Request) {
     more.setBusy(true)
@@ -107,6 +126,7 @@ final class AdministrationList<D: DOM, Item: Listed> {
     } else {
       dom.setText(note, "")
     }
+    onChosen()
     dom.flush()
   }
 }
