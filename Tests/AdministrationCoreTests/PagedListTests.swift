@@ -11,10 +11,10 @@ struct PagedListTests {
   private typealias Page = PagedList<Row>.Page
 
   /// A list with its first page.
-  private func list(_ count: Int = 3, total: Int64 = 5, next: Int64? = 3) -> PagedList<Row> {
+  private func list(_ count: Int = 3, total: Int64 = 5, next: Int64? = 3, countsRows: Bool = true) -> PagedList<Row> {
     var list = PagedList<Row>()
     let request = list.begin()
-    _ = list.take(Page((0..<count).map { Row($0) }, total: total, next: next), for: request)
+    _ = list.take(Page((0..<count).map { Row($0) }, total: total, next: next, countsRows: countsRows), for: request)
     return list
   }
 
@@ -60,6 +60,11 @@ struct PagedListTests {
     #expect(list.items == [Row(0), Row(2)] && list.total == 4)
     let next = list.more()
     #expect(next?.from == 2)
+    // Pages that go back in time begin where they began.
+    var other = self.list(countsRows: false)
+    other.remove("1")
+    let before = other.more()
+    #expect(before?.from == 3)
   }
 
   @Test("Rows are chosen one by one or all, and rows that go away are chosen no more")

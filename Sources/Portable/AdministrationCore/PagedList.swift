@@ -22,11 +22,14 @@ package struct PagedList<Item: Listed>: Sendable {
     package let total: Int64?
     /// Where the next page begins; nil after the last one.
     package let next: Int64?
+    /// Whether `next` is a number of rows, and not a place in time.
+    package let countsRows: Bool
 
-    package init(_ items: [Item], total: Int64? = nil, next: Int64? = nil) {
+    package init(_ items: [Item], total: Int64? = nil, next: Int64? = nil, countsRows: Bool = false) {
       self.items = items
       self.total = total
       self.next = next
+      self.countsRows = countsRows
     }
   }
 
@@ -37,6 +40,7 @@ package struct PagedList<Item: Listed>: Sendable {
   package private(set) var total: Int64?
   package private(set) var state = State.loading
   private var next: Int64?
+  private var countsRows = false
   private var newest = 0
   private var chosen: Set<ByteString> = []
 
@@ -71,6 +75,7 @@ package struct PagedList<Item: Listed>: Sendable {
     chosen.formIntersection(known)
     total = page.total
     next = page.next
+    countsRows = page.countsRows
     state = .loaded
     return true
   }
@@ -91,8 +96,8 @@ package struct PagedList<Item: Listed>: Sendable {
     items.remove(at: index)
     chosen.remove(key)
     total = total.map { max(0, $0 - 1) }
-    // Pages are counted in rows: what follows has moved up by one.
-    next = next.map { max(0, $0 - 1) }
+    // What follows has moved up by one.
+    if countsRows { next = next.map { max(0, $0 - 1) } }
   }
 
   // MARK: Choosing

@@ -181,7 +181,8 @@ extension JSON {
     let total = integer(total)
     let (end, overflows) = (from ?? 0).addingReportingOverflow(Int64(listed.count))
     let hasMore = !overflows && listed.count > 0 && end < total ?? 0
-    return PagedList<Item>.Page(listed.elements.compactMap { read($0) }, total: total, next: hasMore ? end : nil)
+    return PagedList<Item>.Page(
+      listed.elements.compactMap { read($0) }, total: total, next: hasMore ? end : nil, countsRows: true)
   }
 
   /// A page of a list that goes back in time.
