@@ -52,7 +52,8 @@ def _(test):
     # The page for administrators shows nothing without a network.
     lacking = set(PROGRAM) - {"app.administration.wasm"} - set(kept)
     assert not lacking, lacking
-    assert all(name in [*PROGRAM, "./"] or os.path.exists(os.path.join(ROOT, "Web", name)) for name in kept), kept
+    # Scripts/build-web joins the style sheet from its parts.
+    assert all(name in [*PROGRAM, "./", "app.css"] or os.path.exists(os.path.join(ROOT, "Web", name)) for name in kept), kept
 
 
 @test("the frame of the messenger loads beforehand what its program needs")
