@@ -57,6 +57,8 @@ let package = Package(
     module("ServerQueries", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent"], settings: portable),
     module(
       "ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ServerQueries"], settings: portable),
+    module(
+      "AdministrationCore", in: "Portable", uses: ["JSON", "MatrixModel", "ServerQueries"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
     module("QRCodes", in: "Portable", settings: portable),
@@ -65,7 +67,8 @@ let package = Package(
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
-      uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "QRCodes", "WebHost"], settings: web),
+      uses: ["JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Messenger", "QRCodes", "WebHost"],
+      settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
     program("MartletCall", path: "Sources/Web/MartletCall", uses: ["JSON", "CallCore", "WebHost"], settings: web),
@@ -225,6 +228,7 @@ let package = Package(
     tests(of: "EventContent", uses: ["JSON", "MatrixModel", "TimeTesting"]),
     tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel", "ServerQueries"], without: ["Timeline/Snapshots"]),
+    tests(of: "AdministrationCore", uses: ["JSON", "MatrixModel", "ServerQueries"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),

@@ -168,8 +168,11 @@ export class Program {
 
   #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
 
-  // Behind the first screen, so that they are there when they are needed, or the network is not.
-  loadParts() { return Promise.allSettled([...this.#parts.keys()].map(name => this.loadPart(name))); }
+  // Behind the first screen, so that they are there when they are needed, or the network is not. The page for administrators is for few, and
+  // without a network it shows nothing.
+  loadParts() {
+    return Promise.allSettled([...this.#parts.keys()].filter(name => name !== 'administration').map(name => this.loadPart(name)));
+  }
 
   // Fetches all services that are fetched later, so that they are there without a network.
   fetchServices() { for (const ask of Object.values(this.#later)) ask(() => {}); }

@@ -64,6 +64,7 @@ struct Server: Sendable {
       api.operatorKey = operatorKey
       let disk = DiskSpace(folder: directory.path, log: homeserver.configuration.database.path + "-wal")
       api.disk = disk
+      api.version = Program.version
       pages.watch { disk.trouble }
       var router = HomeserverAPI.router(for: homeserver, api, pool: pool) { routes in
         routes.addCallKeyRoutes(projects) { await calls?.end($0) }
@@ -77,12 +78,13 @@ struct Server: Sendable {
 
       var servers = [
         HTTPServer(
-          configuration: try configuration.http(configuration.bind), router: router, loops: loops, pool: pool)
+          configuration: try configuration.http(configuration.bind, timedBy: api.requestTimes), router: router, loops: loops,
+          pool: pool)
       ]
       if !configuration.metricsBind.isEmpty {
         servers.append(
           HTTPServer(
-            configuration: try configuration.http(configuration.metricsBind), router: operations, loops: loops,
+            configuration: try configuration.http(configuration.metricsBind, timedBy: nil), router: operations, loops: loops,
             pool: pool))
       }
       let adminSocket = AdminSocket.open(
@@ -184,7 +186,8 @@ extension Configuration {
     return api
   }
 
-  fileprivate func http(_ bind: [BindAddress]) throws -> HTTPServerConfiguration {
+  /// - Parameter times: hears how long requests took.
+  fileprivate func http(_ bind: [BindAddress], timedBy times: RequestTimes?) throws -> HTTPServerConfiguration {
     var addresses: [SocketAddress] = []
     for address in bind { addresses += try SocketAddress.resolve(address.description) }
     var http = HTTPServerConfiguration(bind: addresses)
@@ -194,7 +197,10 @@ extension Configuration {
     let log = Log("http")
     http.log = { log.warning("connection", ["message": .text($0)]) }
     let access = AccessLog()
-    http.requestFinished = { access.record($0) }
+    http.requestFinished = { request in
+      access.record(request)
+      times?.record(request.duration, isWaiting: request.routePattern.hasSuffix("/sync"))
+    }
     return http
   }
 }

@@ -11,26 +11,9 @@ import time
 from client import PASSWORD, Api, User, room_path
 from harness import PATIENCE, test
 from server import Server, program
+from shell import Operator
 
 TEXT = "The server is down on Sunday.\u001b[2J"
-
-
-class Operator:
-    """Runs `martlet` with the settings of a server."""
-
-    def __init__(self, server):
-        self.settings = []
-        for name, value in server.settings.items():
-            if name != "bind":
-                self.settings += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
-
-    def run(self, *words, stdin="", code=0):
-        done = subprocess.run([program(), *words, *self.settings], input=stdin, capture_output=True, text=True, timeout=120)
-        assert done.returncode == code, f"martlet {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}"
-        return done.stdout if code == 0 else done.stderr
-
-    def json(self, *words, stdin=""):
-        return json.loads(self.run(*words, "--json", stdin=stdin))
 
 
 def log_in(base, name, password=PASSWORD):

@@ -69,6 +69,7 @@ package final class Homeserver: Sendable {
   package let roomAdministration: RoomAdministration
   package let serverNotices: ServerNotices
   package let statistics: Statistics
+  package let dailyStatistics: DailyStatistics
   package let hiddenRooms: HiddenRooms
   package let directRooms: DirectRooms
   package let linkInvitations: LinkInvitations
@@ -205,6 +206,7 @@ package final class Homeserver: Sendable {
       configuration, database: database, accounts: accounts, rooms: rooms, accountData: accountData,
       tasks: administrationTasks)
     statistics = Statistics(database: database, clock: clock)
+    dailyStatistics = DailyStatistics(database: database, clock: clock)
     try accounts.makeSenders(of: appServices)
     try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
   }

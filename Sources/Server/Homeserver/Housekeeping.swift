@@ -30,6 +30,7 @@ extension Homeserver {
     [
       Chore(orElse: "old transactions stay") { [rooms] in try await rooms.forgetOldTransactions() },
       Chore(orElse: "old entries of the audit log stay") { [audit] in try await audit.forgetOld() },
+      Chore(orElse: "the figures of the day are not noted") { [dailyStatistics] in try await dailyStatistics.note() },
       Chore(orElse: "old administration tasks stay") { [administrationTasks] in
         try await administrationTasks.forgetOld()
       },

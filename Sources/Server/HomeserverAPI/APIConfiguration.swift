@@ -22,6 +22,11 @@ package struct APIConfiguration: Sendable {
   /// nobody outside the process. nil where there is no such way in.
   package var operatorKey: AccessToken?
 
+  /// The version of the program, as administrators see it.
+  package var version = ""
+  /// How long requests take; whoever serves them records it.
+  package var requestTimes = RequestTimes()
+
   /// Watches the room for what clients want to store. The default always has room.
   package var disk = DiskSpace(measure: { nil })
 

@@ -45,7 +45,7 @@ package enum HomeserverAPI {
     routes.addPreviewRoutes()
     routes.addGifRoutes()
     routes.addReportRoutes()
-    routes.addAdministrationRoutes()
+    routes.addAdministrationRoutes(configuration)
   }
 
   /// Who one is, and how one gets in.

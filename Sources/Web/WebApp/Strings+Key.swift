@@ -116,5 +116,33 @@ extension Strings {
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
       groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+    // Administration
+    case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
+      adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,
+      adminNever, adminForGood, adminFailed, adminSearchUsers, adminStatus, adminCreated, adminLastSeen, adminEverybody,
+      adminAdministrators, adminLockedUsers, adminDeactivatedUsers, adminAdministrator, adminGuest, adminDeactivated,
+      adminLocked, adminSuspended, adminShadowBanned, adminCreateUser, adminCreate, adminMakeAdministrator, adminMakeQuestion,
+      adminMakeNote, adminTakeAdministration, adminTakeQuestion, adminTakeNote, adminLock, adminUnlock, adminLockQuestion,
+      adminLockNote, adminSuspend, adminUnsuspend, adminSuspendQuestion, adminSuspendNote, adminResetPassword,
+      adminResetQuestion, adminResetNote, adminEndDevices, adminDeactivate, adminDeactivateQuestion, adminDeactivateNote,
+      adminErase, adminAddress, adminNoDevices, adminEndAll, adminAllDevices, adminEndQuestion, adminNoRooms, adminFiles,
+      adminNoFiles, adminSize, adminUploaded, adminQuarantine, adminQuarantined, adminRelease, adminQuarantineAll,
+      adminQuarantineQuestion, adminQuarantineNote, adminDelete, adminDeleteFileQuestion, adminDeleteOld,
+      adminDeleteOldQuestion, adminDeleteOldNote, adminFilesDeleted, adminOlderThan, adminDayMissing, adminSearchRooms,
+      adminOrder, adminByMembers, adminByName, adminKind, adminCreator, adminPublic, adminEncrypted, adminNoName,
+      adminRoomVersion, adminBlocked, adminBlock, adminUnblock, adminBlockQuestion, adminBlockNote, adminBlockToo,
+      adminDeleteRoom, adminDeleteRoomQuestion, adminDeleteRoomNote, adminDeleting, adminRoomDeleted, adminPurge,
+      adminPurgeQuestion, adminPurgeNote, adminPurging, adminPurged, adminNobody, adminReported, adminReporter, adminWhen,
+      adminNoReports, adminReport, adminMessageReport, adminRoomReport, adminUserReport, adminAccused, adminContext,
+      adminRemoveMessage, adminRemoveMessageQuestion, adminOpenUser, adminOpenRoom, adminChooseAll, adminDismissChosen,
+      adminDismissSeveral, adminDismiss, adminDismissQuestion, adminDismissNote, adminTokens, adminTokensNote, adminNoTokens,
+      adminUses, adminUsedOf, adminUsedUnlimited, adminUsedUp, adminExpires, adminCreateToken, adminTokenHint, adminUsesAllowed,
+      adminUsesHint, adminDays, adminDaysHint, adminNumberWrong, adminRevoke, adminRevokeQuestion, adminRevokeNote,
+      adminNoticesNote, adminSendNotice, adminNoticeTo, adminNoticeText, adminTextMissing, adminBroadcasts, adminBroadcast,
+      adminBroadcastQuestion, adminBroadcastNote, adminNoBroadcasts, adminReached, adminNotReached, adminSearchActor,
+      adminAction, adminEverything, adminTarget, adminActor, adminOutcome, adminDoneOutcome, adminInterrupted, adminOperator,
+      adminActiveToday, adminActiveMonth, adminHistory, adminSpan, adminLastDays, adminActiveByDay, adminMessagesByDay,
+      adminAsTable, adminHealth, adminServer, adminVersion, adminRunning, adminDisk, adminFreeOf, adminDatabase, adminLog,
+      adminQueue, adminQueueWords, adminLatency, adminLatencyWords
   }
 }

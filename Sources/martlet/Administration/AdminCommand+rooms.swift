@@ -55,6 +55,16 @@ extension AdminCommand {
       call.show(answer, "the room is deleted; \(AdminCall.count(Int64(count), "member")) removed")
     },
     AdminCommand(
+      "room redact", ["ROOM", "EVENT"], options: [Option(name: "--reason", value: "TEXT")],
+      "Removes a message from a room for everybody.", asks: { "Remove \($0.operands[1]) from \($0.operands[0])?" }
+    ) { call in
+      let path = call.path(AdminCall.ownAdministration + "/rooms", call.operand(0), then: "/redact")
+      let answer = try await call.send(.post, call.path(path, call.operand(1))) { writer in
+        if let reason = call.arguments.text("--reason") { writer.member("reason", reason) }
+      }
+      call.show(answer, "the message is removed")
+    },
+    AdminCommand(
       "room purge-history", ["ROOM"],
       options: [Option(name: "--before-event", value: "EVENT"), Option(name: "--older-than-days", value: "NUMBER")],
       "Deletes the messages before an event, or those older than a number of days.",

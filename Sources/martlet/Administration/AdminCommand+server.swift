@@ -32,8 +32,23 @@ extension AdminCommand {
   ]
 
   static let server: [AdminCommand] = [
-    AdminCommand("statistics", [], "Shows the numbers of users, rooms, messages and files.") { call in
-      call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/statistics"))
+    AdminCommand(
+      "statistics", options: [Option(name: "--days", value: "NUMBER")],
+      "Shows the numbers of users, rooms, messages and files; with --days those of each of the last days."
+    ) { call in
+      guard let days = try call.arguments.integer("--days", in: 1...400) else {
+        return call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/statistics"))
+      }
+      let answer = try await call.get(AdminCall.ownAdministration + "/statistics/daily?days=\(days)")
+      call.show(answer, each: answer["days"], ["DAY", "USERS", "ACTIVE", "MESSAGES", "ROOMS", "MEDIA"]) { day in
+        [
+          String(Table.time(day["day"]).prefix(10)), Table.text(day["users"]), Table.text(day["active_users"]),
+          Table.text(day["messages"]), Table.text(day["rooms"]), day["media_bytes"].map { Table.bytes($0) } ?? "-"
+        ]
+      }
+    },
+    AdminCommand("health", [], "Shows the version, the disk, the database, what waits, and how long requests take.") { call in
+      call.showMembers(of: try await call.get(AdminCall.ownAdministration + "/health"))
     },
     AdminCommand(
       "audit",

@@ -84,6 +84,85 @@ import Testing
     }
   }
 
+  @Test("A report shows the messages around it, and its message is removed by somebody who is not in the room")
+  func context() async throws {
+    try await AdministrationFixture.run { server in
+      let room = try await server.room(by: server.ann, #"{"preset":"public_chat","name":"Garden"}"#)
+      try await server.join(room, by: server.bob)
+      for number in 1...7 { try await server.say("before\(number)", in: room, by: server.bob) }
+      let event = try await server.say("bad", in: room, by: server.ann)
+      try await server.say("after", in: room, by: server.bob)
+      for path in ["rooms/\(room)/report/\(event)", "users/@ann:example.org/report"] {
+        #expect(try await server.fixture.call(.post, path, as: server.bob, #"{"reason":"rude"}"#).status == 200)
+      }
+      let path = AdministrationFixture.own + "/reports"
+      let numbers = try await server.ask(.get, path).json["reports"]?.elements.compactMap { $0["id"]?.integer } ?? []
+      let user = try await server.ask(.get, path + "/\(try #require(numbers.first))").json
+      #expect(user["reported_user_id"]?.string == "@ann:example.org" && user["event_json"] == nil)
+      let number = try #require(numbers.last)
+      let report = try await server.ask(.get, path + "/\(number)").json
+      func bodies(_ list: StaticString) -> [String] {
+        report[list]?.elements.compactMap { $0["content"]?["body"]?.string } ?? []
+      }
+      #expect(report["event_json"]?["content"]?["body"]?.string == "bad" && report["room_name"]?.string == "Garden")
+      #expect(bodies("events_before") == (3...7).map { "before\($0)" } && bodies("events_after") == ["after"])
+
+      let removal = AdministrationFixture.own + "/rooms/\(room)/redact/\(event)"
+      #expect(try await server.fixture.call(.post, removal, as: server.ann, "{}").errorCode == "M_FORBIDDEN")
+      // The sender has left by then: whoever has most power in the room removes it.
+      #expect(try await server.ask(.post, removal, #"{"reason":"rude"}"#).status == 200)
+      #expect(try await server.ask(.post, removal + "x", "{}").errorCode == "M_NOT_FOUND")
+      let after = try await server.ask(.get, path + "/\(number)").json["event_json"]
+      #expect(after?["content"]?["body"] == nil && after?["unsigned"]?["redacted_because"] != nil)
+      let other = try await server.say("worse", in: room, by: server.bob)
+      #expect(try await server.fixture.call(.post, "rooms/\(room)/leave", as: server.bob, "{}").status == 200)
+      let second = AdministrationFixture.own + "/rooms/\(room)/redact/\(other)"
+      #expect(try await server.ask(.post, second).status == 200)
+      #expect(try await server.audit().suffix(3) == ["room.redact done", "room.redact M_NOT_FOUND", "room.redact done"])
+      #expect(try await server.ask(.delete, path + "/\(number)").status == 200)
+      #expect(try await server.ask(.get, path + "/\(number)").errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test("Figures are kept for each day, and a purge takes nothing away from them")
+  func daily() async throws {
+    try await AdministrationFixture.run { server in
+      let path = AdministrationFixture.own + "/statistics/daily"
+      func days(_ query: String = "") async throws -> [[Int64?]] {
+        try await server.ask(.get, path + query).json["days"]?.elements.map { day in
+          [day["messages"]?.integer, day["users"]?.integer, day["active_users"]?.integer, day["rooms"]?.integer]
+        } ?? []
+      }
+      #expect(try await days() == [[0, 3, 3, 0]])
+      let room = try await server.room(by: server.ann)
+      for text in ["one", "two", "three"] { try await server.say(text, in: room, by: server.ann) }
+      #expect(try await days() == [[3, 3, 3, 1]])
+      #expect(try await days() == [[3, 3, 3, 1]])
+      server.fixture.advance(milliseconds: 24 * 60 * 60 * 1_000)
+      try await server.say("four", in: room, by: server.ann)
+      _ = try await server.ask(.delete, "/v2/rooms/\(room)", "{}")
+      await server.settle()
+      let two = try await days("?days=7")
+      #expect(two.count == 2 && two[0] == [3, 3, 3, 1] && two[1][3] == 0)
+      #expect(try await days("?days=1").count == 1)
+      for query in ["?days=0", "?days=401", "?days=x"] {
+        #expect(try await server.ask(.get, path + query).errorCode == "M_INVALID_PARAM")
+      }
+      #expect(try await server.fixture.call(.get, path, as: server.ann).errorCode == "M_FORBIDDEN")
+    }
+  }
+
+  @Test("The server tells how it is, but only administrators")
+  func health() async throws {
+    try await AdministrationFixture.run { server in
+      let path = AdministrationFixture.own + "/health"
+      let health = try await server.ask(.get, path).json
+      #expect(health["server_name"]?.string == "example.org" && health["started_ts"]?.integer == 1_700_000_000_000)
+      #expect(health["database_bytes"]?.integer ?? 0 > 4_096 && health["waiting_reads"]?.integer != nil)
+      #expect(try await server.fixture.call(.get, path, as: server.ann).errorCode == "M_FORBIDDEN")
+    }
+  }
+
   @Test func `registration tokens are made, changed and deleted`() async throws {
     try await AdministrationFixture.run { server in
       let path = "/v1/registration_tokens"

@@ -14,7 +14,7 @@ public struct Endpoint: Sendable {
   /// Whether the spec lets a server answer `M_LIMIT_EXCEEDED`.
   public let isRateLimited: Bool
 
-  init(_ method: Method, _ pattern: StaticString, _ access: Access = .account, rateLimited: Bool = false) {
+  package init(_ method: Method, _ pattern: StaticString, _ access: Access = .account, rateLimited: Bool = false) {
     self.method = method
     self.pattern = pattern
     self.access = access

@@ -26,6 +26,14 @@ enum AdministrationTables {
     CREATE TABLE sent_notice(
       actor TEXT NOT NULL, transaction_id TEXT NOT NULL, event_id TEXT NOT NULL, sent INTEGER NOT NULL,
       PRIMARY KEY(actor, transaction_id)) STRICT, WITHOUT ROWID
+    """,
+    // A row a day for the graphs; `day` is its beginning in milliseconds since 1970. `counted` is the position up to which messages are
+    // counted, of all rows the highest.
+    """
+    CREATE TABLE daily_statistics(
+      day INTEGER PRIMARY KEY, users INTEGER NOT NULL DEFAULT 0, active INTEGER NOT NULL DEFAULT 0,
+      messages INTEGER NOT NULL DEFAULT 0, rooms INTEGER NOT NULL DEFAULT 0, media_bytes INTEGER NOT NULL DEFAULT 0,
+      counted INTEGER NOT NULL DEFAULT 0) STRICT
     """
   ]
 }

@@ -36,6 +36,9 @@ package final class AdministrationTasks: Sendable {
   /// Says how tasks of a kind are carried out. Once, when the homeserver is put together.
   func carryOut(_ kind: AdministrationTask.Kind, _ work: @escaping Work) { state.withLock { $0.work[kind] = work } }
 
+  /// Tasks that are under way now.
+  package var activeCount: Int { state.withLock { $0.running.count } }
+
   // MARK: Starting
 
   /// Starts a task; the answer is its ID. It is durable then. Throws `M_LIMIT_EXCEEDED` where too many are under way, and

@@ -68,6 +68,16 @@ extension RoomAdministration {
     try await database.read { tx in try RoomLoader(transaction: tx).event(eventID) }
   }
 
+  /// The messages before and after an event, each in the order of time and at most `limit`, whoever may see them.
+  package func neighbours(of event: StoredEvent, limit: Int) async throws -> (before: [StoredEvent], after: [StoredEvent]) {
+    try await database.read { tx in
+      let loader = RoomLoader(transaction: tx)
+      let before = try loader.events(in: event.room, before: event.position, limit: limit)
+      let after = try loader.events(in: event.room, after: event.position, limit: limit)
+      return (before.reversed().filter { $0.stateKey == nil }, after.filter { $0.stateKey == nil })
+    }
+  }
+
   /// Who is in a room. Throws `M_NOT_FOUND`.
   package func members(of roomID: RoomID) async throws -> [UserID] { try await snapshot(of: roomID).joinedUsers.sorted() }
 

@@ -127,6 +127,34 @@ package final class RoomAdministration: Sendable {
     return room
   }
 
+  // MARK: Messages
+
+  /// Redacts an event, in the name of its sender or, if they have left, of the most powerful member of this server who may.
+  ///
+  /// Throws `M_NOT_FOUND` where there is no such event in the room, `M_FORBIDDEN` where nobody in the room may remove it.
+  package func remove(_ eventID: EventID, in roomID: RoomID, reason: ByteString?, of server: ServerName) async throws {
+    let room = try await snapshot(of: roomID)
+    guard let event = try await event(eventID), event.room == room.number else {
+      throw MatrixError.notFound("There is no such event in this room.")
+    }
+    let levels = room.powerLevels
+    let powerful = room.joinedUsers.filter { $0.serverName == server }
+      .max { (levels.level(of: $0), $1) < (levels.level(of: $1), $0) }
+    guard let remover = room.isJoined(event.sender) ? event.sender : powerful else {
+      throw MatrixError.forbidden("Nobody in this room can remove the message.")
+    }
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("redacts", eventID)
+      if let reason { writer.member("reason", reason) }
+    }
+    let content = try JSON.parse(writer.bytes)
+    let actor = Rooms.Actor(userID: remover, deviceID: nil)
+    try await rooms.edit(roomID, by: actor) { [rooms] editor in
+      _ = try rooms.append(Rooms.Sending(type: .redaction, content: content), by: actor, to: &editor)
+    }
+  }
+
   // MARK: Members
 
   /// Has a user join a room, invited by a member who may where that is needed. Throws `M_FORBIDDEN`, `M_NOT_FOUND`.

@@ -101,6 +101,7 @@ extension App {
   private func showTitle() {
     var title = Strings[.product]
     if main != nil, let id = place.room, let room = client.room(id) { title = Strings.words(for: room.name) + " · " + title }
+    if main != nil, case .administration = place { title = Strings[.administration] + " · " + title }
     let count = main == nil ? 0 : client.notificationCount
     if count > 0 { title = "(\(count)) " + title }
     if !title.hasSameBytes(as: shownTitle) {

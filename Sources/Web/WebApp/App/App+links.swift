@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -6,6 +7,15 @@ import WebHost
 
 /// To rooms and messages by their addresses.
 extension App {
+  /// The page's address is another.
+  func followAddress() {
+    if let address = AdministrationAddress(fragment: ByteString(Host.fragment)), embedding == nil {
+      if main == nil { place = .administration(address) } else { goTo(.administration(address), isAddressSet: true) }
+    } else {
+      follow(Destination(fragment: Host.fragment), isAddressSet: true)
+    }
+  }
+
   /// - Parameter isAddressSet: the page's address says it already.
   func follow(_ destination: Destination?, isAddressSet: Bool = false) {
     // No server is asked before somebody is signed in.

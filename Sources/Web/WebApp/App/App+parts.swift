@@ -7,11 +7,14 @@ enum Part {
   case room
   /// What is opened over the rooms or beside one.
   case more
+  /// The page for administrators of the server.
+  case administration
 
   var name: String {
     switch self {
     case .room: "room"
     case .more: "more"
+    case .administration: "administration"
     }
   }
 }

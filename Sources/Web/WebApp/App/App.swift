@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -68,6 +69,7 @@ final class App<D: DOM> {
 
   func start() {
     if let embedding { return embedding.start() }
+    if let address = AdministrationAddress(fragment: ByteString(Host.fragment)) { place = .administration(address) }
     if !followInvite(Host.fragment) { next = Destination(fragment: Host.fragment) }
     loginToken = SingleSignOnButtons<D>.loginToken(in: Host.query, word: Host.keptWord)
     takeKeptInvite(isBack: loginToken != nil)
@@ -154,8 +156,7 @@ final class App<D: DOM> {
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
-    case .fragment:
-      if !followInvite(Host.fragment) { follow(Destination(fragment: Host.fragment), isAddressSet: true) }
+    case .fragment: if !followInvite(Host.fragment) { followAddress() }
     case .colourScheme: break
     case .quickSwitch: openSwitcher()
     case .shortcuts: openShortcuts()

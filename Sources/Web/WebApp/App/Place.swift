@@ -1,3 +1,4 @@
+import AdministrationCore
 import JSON
 import MatrixModel
 
@@ -7,9 +8,12 @@ enum Place: Equatable {
   case room(RoomID)
   /// The room with its members and settings.
   case details(RoomID)
+  /// The page for administrators, in place of the rooms.
+  case administration(AdministrationAddress)
 
-  /// `room/ID` or `room/ID/details`, percent-encoded.
+  /// `room/ID`, `room/ID/details` or `/admin/SECTION`, percent-encoded.
   var fragment: String {
+    if case .administration(let address) = self { return address.fragment }
     guard let room else { return "" }
     return "room/" + PercentEncoding.encode(room.text) + (showsDetails ? Place.details : "")
   }
@@ -18,7 +22,7 @@ enum Place: Equatable {
 
   var room: RoomID? {
     switch self {
-    case .list: nil
+    case .list, .administration: nil
     case .room(let id), .details(let id): id
     }
   }

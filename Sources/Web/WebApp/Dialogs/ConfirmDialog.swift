@@ -11,12 +11,20 @@ struct ConfirmDialog<D: DOM> {
     in frame: DialogFrame<D>, _ then: @escaping () -> Void = {}
   ) {
     self.init(
-      app, question, note: note, action: action, busy: busy, in: frame, run: { [app] in app.save(command, $0) }, then)
+      app, Strings[question], note: note, action: action, busy: busy, in: frame, run: { [app] in app.save(command, $0) }, then)
   }
 
   /// - Parameter run: does it and says how it ended.
   init(
-    _ app: App<D>, _ question: Strings.Key, note: String = "", action: Strings.Key, busy: Strings.Key, in frame: DialogFrame<D>,
+    _ app: App<D>, _ question: Strings.Key, note: String = "", action: Strings.Key, busy: Strings.Key,
+    in frame: DialogFrame<D>, run: @escaping (@escaping (ClientError?) -> Void) -> Void, _ then: @escaping () -> Void
+  ) {
+    self.init(app, Strings[question], note: note, action: action, busy: busy, in: frame, run: run, then)
+  }
+
+  /// - Parameter run: does it and says how it ended.
+  init(
+    _ app: App<D>, _ question: String, note: String = "", action: Strings.Key, busy: Strings.Key, in frame: DialogFrame<D>,
     run: @escaping (@escaping (ClientError?) -> Void) -> Void, _ then: @escaping () -> Void
   ) {
     let dom = app.dom

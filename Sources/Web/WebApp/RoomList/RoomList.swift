@@ -245,6 +245,9 @@ final class RoomList<D: DOM> {
     return section.rooms.count > count
   }
 
+  /// Where a person begins who comes back to the list.
+  func takeFocus() { dom.focus(rail.isHidden ? profile : rail.profile) }
+
   /// The next page by the button, which may be gone then: its first room has the focus.
   private func turnPage(of section: RoomSection<D>) {
     let count = section.rooms.count

@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -20,6 +21,8 @@ final class MainScreen<D: DOM> {
   private let roomToCome: Node
   /// nil until it is first shown.
   private var details: DetailsPane<D>?
+  /// Stands over the rooms while it is open.
+  private var administration: AdministrationScreen<D>?
   let calls: CallProgram<D>
   private var shownClass = ""
   private var showsPanel = false
@@ -76,7 +79,9 @@ final class MainScreen<D: DOM> {
   /// The rooms of the list, from the top.
   var shownRooms: [RoomID] { list.rooms }
 
-  func takeFocus() { if let room { dom.focus(room.header.title) } }
+  func takeFocus() {
+    if let administration { administration.takeFocus() } else if let room { dom.focus(room.header.title) }
+  }
 
   /// By classes: with `:has` each message that comes would have the page looked through.
   private func showPanes(_ place: Place) {
@@ -97,6 +102,24 @@ final class MainScreen<D: DOM> {
     calls.show(place.room)
     if place.showsDetails { app.need(.more) { [self] in showDetails() } } else { details?.show(nil) }
     list.select(place.room)
+    showAdministration(place)
+  }
+
+  private func showAdministration(_ place: Place) {
+    guard case .administration(let address) = place else {
+      guard let screen = administration else { return }
+      administration = nil
+      screen.close()
+      dom.setFlag(body, "hidden", false)
+      return list.takeFocus()
+    }
+    dom.setFlag(body, "hidden", true)
+    app.need(.administration) { [self] in
+      guard app.main === self, app.place == place else { return }
+      let screen = administration ?? AdministrationScreen(app, in: root)
+      administration = screen
+      screen.show(address)
+    }
   }
 
   private func showDetails() {

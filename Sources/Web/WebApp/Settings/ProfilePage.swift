@@ -30,6 +30,7 @@ final class ProfilePage<D: DOM> {
     let save = SubmitButton(dom, .save, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
     if let user = app.userID { CopyLine(app, .userID, user.string, in: page) }
+    AdministrationLine(app, frame, in: page)
     let out = dom.button("ma-button ma-danger ma-wide", .logOut, icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }

@@ -1,3 +1,4 @@
+import AdministrationCore
 import ClientCore
 import JSON
 import MatrixModel
@@ -22,6 +23,20 @@ struct SettingsDialog<D: DOM> {
         .init(.account, .key) { AccountPage(app, frame, in: $0) },
         .init(.aboutMartlet, .info) { AboutPage(app, in: $0) }
       ], in: frame)
+  }
+}
+
+/// The way to the page for administrators, for whoever is one.
+struct AdministrationLine<D: DOM> {
+  @discardableResult
+  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
+    let place = app.dom.element("div", in: page)
+    app.ask(.capabilities()) { result in
+      guard frame.isOpen, case .success(let capabilities) = result, capabilities.isAdministrator else { return }
+      let open = app.dom.button("ma-button ma-wide", .administration, icon: .gear, in: place)
+      app.dom.on(open, .click) { _ in app.goTo(.administration(AdministrationAddress(.overview))) }
+      app.dom.flush()
+    }
   }
 }
 

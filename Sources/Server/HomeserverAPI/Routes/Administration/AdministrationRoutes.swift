@@ -6,7 +6,7 @@ import MatrixModel
 /// What administrators may do, at the paths and in the shapes that tools for Matrix homeservers use (`/_synapse/admin/…`), and
 /// what is ours (`/_matrix/client/unstable/martlet.administration/…`). Whatever is not here answers `M_UNRECOGNIZED`.
 extension Routes {
-  mutating func addAdministrationRoutes() {
+  mutating func addAdministrationRoutes(_ configuration: APIConfiguration) {
     addUserAdministrationRoutes()
     addUserAccessRoutes()
     addUserDeviceAdministrationRoutes()
@@ -17,6 +17,7 @@ extension Routes {
     addRegistrationTokenRoutes()
     addInviteLinkAdministrationRoutes()
     addServerAdministrationRoutes()
+    addHealthRoute(configuration)
     addNoticeRoutes()
   }
 

@@ -9,6 +9,8 @@ extension Routes {
   mutating func addReportAdministrationRoutes() {
     addReportListRoutes()
     addEventReportRoutes()
+    addReportDetailRoutes()
+    addRemovalRoute()
   }
 
   private mutating func addReportListRoutes() {
@@ -72,6 +74,59 @@ extension Routes {
       return .emptyObject
     }
   }
+
+  /// Ours: a report of any kind, with the messages around the one it is about.
+  private mutating func addReportDetailRoutes() {
+    let (reports, rooms, audit) = (homeserver.reports, homeserver.roomAdministration, homeserver.audit)
+    let clock = homeserver.configuration.clock
+
+    onAdmin(.get, Self.ownAdministration + "/reports/{reportId}") { request, administrator in
+      let report = try await reports.report(try request.reportNumber())
+      var (event, around): (StoredEvent?, (before: [StoredEvent], after: [StoredEvent])) = (nil, ([], []))
+      if let eventID = report.subject.eventID, let found = try await rooms.event(eventID) {
+        event = found
+        around = try await rooms.neighbours(of: found, limit: Self.neighboursLimit)
+      }
+      // The room may be gone.
+      var name: ByteString?
+      if let roomID = report.subject.roomID { name = try? await rooms.room(roomID).room.name }
+      let reader = EventReader(userID: administrator.userID, deviceID: nil, now: clock.now())
+      return .json(capacity: 8_192) { [event, around, name] writer in
+        writer.object { writer in
+          Self.write(report, to: &writer)
+          writer.member("room_name", orNull: name)
+          guard let event, let roomID = report.subject.roomID else { return }
+          writer.key("event_json")
+          event.write(to: &writer, for: reader, roomID: roomID)
+          writer.array("events_before", around.before) { $0.write(to: &$1, for: reader, roomID: roomID) }
+          writer.array("events_after", around.after) { $0.write(to: &$1, for: reader, roomID: roomID) }
+        }
+      }
+    }
+
+    onAdmin(.delete, Self.ownAdministration + "/reports/{reportId}") { request, administrator in
+      let number = try request.reportNumber()
+      try await audit.record("report.delete", of: "\(number)", by: administrator) { try await reports.delete(number) }
+      return .emptyObject
+    }
+  }
+
+  /// Ours: removes a message of a room that the administrator is not in.
+  private mutating func addRemovalRoute() {
+    let (rooms, audit, server) = (homeserver.roomAdministration, homeserver.audit, homeserver.configuration.serverName)
+
+    onAdmin(.post, Self.ownAdministration + "/rooms/{roomId}/redact/{eventId}") { request, administrator in
+      let (roomID, eventID): (RoomID, EventID) = (try request.path("roomId"), try request.path("eventId"))
+      let reason = try await request.optionalObject().optionalText("reason")
+      try await audit.record(
+        "room.redact", of: roomID.string, by: administrator, details: { $0.member("event_id", eventID) }
+      ) { try await rooms.remove(eventID, in: roomID, reason: reason, of: server) }
+      return .emptyObject
+    }
+  }
+
+  /// Messages that are shown before one that was reported, and behind it.
+  private static let neighboursLimit = 5
 
   private static let eventReports = administration + "/v1/event_reports"
 

@@ -46,6 +46,28 @@ extension Routes {
       let (server, media) = (try await statistics.server(), try await moderation.statistics())
       return .json { $0.object { Self.write(server, media, to: &$0) } }
     }
+
+    let daily = homeserver.dailyStatistics
+    onAdmin(.get, Self.ownAdministration + "/statistics/daily") { request, _ in
+      let days = try request.query().integer("days") ?? 30
+      guard (1...Int64(DailyStatistics.daysLimit)).contains(days) else {
+        throw MatrixError.invalidParameter("'days' is from 1 to \(DailyStatistics.daysLimit).")
+      }
+      try await daily.note()
+      let found = try await daily.list(days: Int(days))
+      return .json(capacity: found.count * 128 + 64) { writer in
+        writer.object { writer in
+          writer.list("days", found) { day, writer in
+            writer.member("day", day.day)
+            writer.member("users", day.users)
+            writer.member("active_users", day.active)
+            writer.member("messages", day.messages)
+            writer.member("rooms", day.rooms)
+            writer.member("media_bytes", day.mediaBytes)
+          }
+        }
+      }
+    }
   }
 
   private mutating func addAuditRoute() {
