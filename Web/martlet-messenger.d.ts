@@ -240,6 +240,8 @@ export interface MessengerAttributes {
   commands?: string;
   /** A person's reaction to a message takes the place of their earlier one. */
   'one-reaction'?: '';
+  /** Beside each message stands how many members have not read it. */
+  'unread-numbers'?: '';
 
   // Without one; read once, but for `disabled`
 

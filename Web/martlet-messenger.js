@@ -177,6 +177,7 @@ class MartletMessenger extends HTMLElement {
     return {
       homeserver: this.homeserver, room: this.room ?? '', guest: this.hasAttribute('guest'), keep: this.hasAttribute('keep'),
       readonly: this.#isReadOnly, bubbles: this.getAttribute('bubbles') ?? 'house', oneReaction: this.hasAttribute('one-reaction'),
+      unreadNumbers: this.hasAttribute('unread-numbers'),
       commands: [...new Set(this.getAttribute('commands')?.toLowerCase().split(/[\s/]+/))].join(' '),
       theme: this.theme ?? '', language: this.closest('[lang]')?.lang.split('-')[0].toLowerCase(),
     };

@@ -87,8 +87,17 @@ function textIn({ type, content }, words) {
     case 'm.location': return words.location;
     case 'm.file': return words.file + ': ' + body;
     // What a reply answers stands before it, for clients that know no replies.
-    default: return (said['m.relates_to']?.['m.in_reply_to'] ? body.replace(/^(> .*\n)+\n/, '') : body) || words.counted('newMessages', 1);
+    default: return shown(said) || (said['m.relates_to']?.['m.in_reply_to'] ? body.replace(/^(> .*\n)+\n/, '') : body) || words.counted('newMessages', 1);
   }
+}
+
+// A formatted text as it reads when it is shown; what is hidden stays hidden.
+function shown({ format, formatted_body: html }) {
+  if (format !== 'org.matrix.custom.html') return '';
+  const signs = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'", nbsp: ' ' };
+  return textOf(html).slice(0, 4000).replace(/<mx-reply>.*?<\/mx-reply>/s, '').replace(/<span[^>]*data-mx-spoiler[^>]*>.*?<\/span>/gs, '[…]')
+    .replace(/<(?:br|\/p|\/li|\/h\d|\/pre|\/blockquote|hr)\b[^>]*>/g, ' ').replace(/<[^>]*>?/g, '')
+    .replace(/&(lt|gt|amp|quot|#39|nbsp);/g, (all, name) => signs[name]).replace(/\s+/g, ' ').trim();
 }
 
 // The page's own texts: those of the last load, where there is no network.

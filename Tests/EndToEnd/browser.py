@@ -301,10 +301,6 @@ class Person:
         """Those of which the picture itself has come: that is seen, and the host leaves a mark."""
         return pictures.and_(self.page.locator("[data-state=loaded]"))
 
-    def unread_by(self, words=""):
-        """The numbers beside messages of how many have not read them."""
-        return self.page.get_by_role("img", name=f"{words} not read this")
-
     async def until(self, expression, argument=None, seconds=PATIENCE):
         await self.page.wait_for_function(expression, arg=argument, timeout=seconds * 1000)
 

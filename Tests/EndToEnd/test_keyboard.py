@@ -523,7 +523,7 @@ async def _(test):
     async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 1280, "height": 4000}) as alice:
         await alice.message(re.compile("Boris Brandt.*: good morning$")).wait_for()
         await alice.message(re.compile("Read: the end of it")).wait_for()
-        await alice.message("not read yet").get_by_role("img", name="1 member has not read this").wait_for()
+        await alice.message("not read yet").get_by_text("Sent", exact=True).wait_for()
         await alice.message("who comes?, 👍 2, 🎉 1, 1 reply").wait_for()
         await alice.message("Poll: Tea or coffee?").wait_for()
         await alice.page.mouse.move(0, 0)

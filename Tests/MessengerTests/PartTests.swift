@@ -58,14 +58,14 @@ struct PartTests {
     let element = screen.show(.parts([part]))
     let box = element.first("mg-parts")!.children[0]
     #expect(box.lengths[.height] == Double(part.estimate(600)))
-    #expect((box.lengths[.width] ?? 0) <= 360 && (box.lengths[.width] ?? -1) >= 0)
+    #expect((box.lengths[.width] ?? 0) <= 320 && (box.lengths[.width] ?? -1) >= 0)
   }
 
   @Test("A grid has as many columns as its rows take; a row scrolls sideways; too many are counted")
   func gallery() {
     func items(_ count: Int) -> [GalleryBody.Item] { Array(repeating: .init(Self.picture), count: count) }
     let plan = GalleryPlan(GalleryBody(items: items(5), layout: .grid(rows: 2)), timelineWidth: 600)
-    #expect(plan.cells.count == 5 && plan.cells[0].width == 117 && plan.width == 359 && plan.height == 238)
+    #expect(plan.cells.count == 5 && plan.cells[0].width == 104 && plan.width == 320 && plan.height == 212)
     let screen = Screen(options: .with(.all))
     let element = screen.show(.parts([.gallery(GalleryBody(items: items(70), layout: .row))]))
     #expect(element.all("mg-picture").count == GalleryBody.itemsLimit)

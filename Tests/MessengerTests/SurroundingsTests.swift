@@ -80,13 +80,56 @@ struct SurroundingsTests {
   }
 
   @Test(
-    "Ticks tell how far a message has come",
-    arguments: [(ReceiptState.hidden, ""), (.sent, "✓"), (.delivered, "✓✓"), (.read, "✓✓")])
-  func ticks(receipt: ReceiptState, expected: String) throws {
+    "The newest own message says in a word how far it has come",
+    arguments: [(ReceiptState.hidden, nil), (.sent, "Sent"), (.delivered, "Delivered"), (.read, "Read")]
+      as [(ReceiptState, String?)])
+  func progress(receipt: ReceiptState, expected: String?) throws {
     let screen = Screen()
-    let content = MessageRow(sender: me, body: .text("x"), receipt: receipt)
-    screen.timeline.load([TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content))], head: .hidden)
+    screen.timeline.load([own(1, receipt)], head: .hidden)
     let element = try #require(screen.element(RowID(1)))
     #expect(element.first("mg-state")?.text == expected && element.has("mg-read") == (receipt == .read))
+  }
+
+  @Test("Only the newest own message says how far it has come, and what others say after it changes nothing")
+  func told() {
+    let screen = Screen()
+    func said() -> [String?] { (1...4).map { screen.element(RowID($0))?.first("mg-state")?.text } }
+    screen.timeline.load([own(1, .read), own(2, .delivered), message(3, "well", at: 3)], head: .hidden)
+    #expect(said() == [nil, "Delivered", nil, nil])
+    screen.timeline.apply([.append([own(4, .hidden, .sending)])])
+    #expect(said() == [nil, nil, nil, "Sending…"])
+    screen.timeline.apply([.update(own(4, .sent))])
+    #expect(said() == [nil, nil, nil, "Sent"])
+    screen.timeline.apply([.remove(RowID(4))])
+    #expect(said() == [nil, "Delivered", nil, nil])
+  }
+
+  @Test("Newest first, it is the own message on top")
+  func toldOnTop() {
+    let screen = Screen()
+    screen.timeline.use(.newestFirst)
+    screen.timeline.load([own(1, .read), own(2, .sent)], head: .hidden)
+    #expect((1...2).map { screen.element(RowID($0))?.first("mg-state")?.text } == [nil, "Sent"])
+  }
+
+  @Test("Faces of readers stand in place of the word, and both lead to names and times")
+  func faces() throws {
+    let screen = Screen(options: .with(.all))
+    screen.timeline.load([own(1, .read)], head: .hidden)
+    screen.click(try #require(screen.element(RowID(1))?.first("mg-state")))
+    var row = own(1, .read)
+    if case .message(var message) = row.content {
+      message.surroundings = Surroundings(readers: [alice])
+      row.content = .message(message)
+    }
+    screen.timeline.apply([.update(row)])
+    #expect(screen.element(RowID(1))?.first("mg-state") == nil)
+    screen.click(try #require(screen.element(RowID(1))?.first("mg-readers")))
+    #expect(screen.actions.count == 2 && screen.actions.allSatisfy { $0.contains("showReaders") })
+  }
+
+  private func own(_ id: UInt64, _ receipt: ReceiptState, _ state: SendState = .sent) -> TimelineRow {
+    let message = MessageRow(sender: me, body: .text("x"), sendState: state, receipt: receipt)
+    return TimelineRow(id: RowID(id), timestampMilliseconds: Int64(id), content: .message(message))
   }
 }

@@ -189,8 +189,8 @@ struct TextTests {
   @Test(
     "An image's place is known before it is loaded",
     arguments: [
-      (4000, 3000, 1000.0, 360.0, 270.0), (100, 80, 1000, 100, 80), (1000, 4000, 1000, 80, 320), (0, 0, 1000, 240, 180),
-      (4000, 3000, 320, 184, 138), (10_000, 1, 1000, 360, 56), (1, 10_000, 1000, 56, 320), (-5, 7, 1000, 240, 180)
+      (4000, 3000, 1000.0, 320.0, 240.0), (100, 80, 1000, 100, 80), (1000, 4000, 1000, 80, 320), (0, 0, 1000, 240, 180),
+      (4000, 3000, 320, 184, 138), (10_000, 1, 1000, 320, 56), (1, 10_000, 1000, 56, 320), (-5, 7, 1000, 240, 180)
     ])
   func pictures(width: Int, height: Int, timeline: Double, boxWidth: Double, boxHeight: Double) {
     let box = PictureBox(width: width, height: height, timelineWidth: timeline)

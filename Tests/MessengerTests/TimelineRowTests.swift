@@ -116,7 +116,7 @@ struct TimelineRowTests {
     let open = try #require(row.first("mg-picture"))
     let progress = try #require(row.first("mg-progress"))
     let height = open.lengths[.height]
-    #expect(!progress.isHidden && height == 270)
+    #expect(!progress.isHidden && height == 240)
     screen.timeline.apply([.update(image("blob:1", 0.5))])
     #expect(row.first("mg-progress-bar")?.variables["--mg-progress"] == 0.5)
     screen.timeline.apply([.update(image("https://example.org/t", nil))])
@@ -208,7 +208,7 @@ struct TimelineRowTests {
     #expect(said(2).hasPrefix("\(divider). Alice Ay, ") && said(3).hasPrefix("Alice Ay, "))
     screen.timeline.setDivider(above: nil)
     #expect(said(2).hasPrefix("Alice Ay, "))
-    #expect(screen.element(RowID(2))?.first("mg-state")?.attributes["aria-hidden"] == "true")
+    #expect(screen.element(RowID(2))?.first("mg-edited")?.attributes["aria-hidden"] == "true")
   }
 
   @Test("Badges: edited, and how many have not read it")
@@ -218,12 +218,12 @@ struct TimelineRowTests {
     screen.timeline.load(
       [TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content))], head: .hidden)
     let element = try #require(screen.element(RowID(1)))
-    #expect(element.first("mg-unread")?.text == "3" && element.first("mg-state")?.text == "edited")
+    #expect(element.first("mg-unread")?.text == "3" && element.first("mg-edited")?.text == "edited")
     #expect(element.attributes["aria-label"]?.contains("Me, 0:00") == true)
     content.unreadMembers = 0
     content.isEdited = false
     screen.timeline.apply([.update(TimelineRow(id: RowID(1), timestampMilliseconds: 0, content: .message(content)))])
-    #expect(element.first("mg-unread")?.text == "" && element.first("mg-state")?.text == "")
+    #expect(element.first("mg-unread")?.text == "" && element.first("mg-edited")?.text == "")
   }
 
   @Test("A row that changes its kind gets another element in the same place")

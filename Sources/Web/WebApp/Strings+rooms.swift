@@ -29,10 +29,26 @@ extension Strings {
     return seconds % 60 == 0 ? self[.minutes, "\(seconds / 60)"] : self[.seconds, "\(seconds)"]
   }
 
+  /// What a person is called among others: the first word of the name, and the next one as well behind an abbreviation ("Dr. Blum").
+  static func firstName(_ name: String) -> String {
+    var first: [UInt8] = []
+    for byte in name.utf8 {
+      if byte == 0x20, let last = first.last, last != UInt8(ascii: ".") { break }
+      first.append(byte)
+    }
+    return String(decoding: first, as: UTF8.self)
+  }
+
+  /// What stands before a message in a line: "You:", "Boris:".
+  static func prefix(of sender: UserID, in room: Room, isOwn: Bool) -> String {
+    if isOwn { return self[.you, ""].trimmed }
+    return room.isDirect ? "" : firstName(room.displayName(of: sender).string) + ":"
+  }
+
   /// A message in a few words.
   static func short(_ content: MessageContent) -> String {
     switch content.kind {
-    case .text, .emote, .notice, .gallery, .poll, .unknown: content.body.string
+    case .text, .emote, .notice, .gallery, .poll, .unknown: content.previewText.string
     case .image: self[.image]
     case .sticker: self[.sticker]
     case .video: self[.video]

@@ -120,6 +120,7 @@ public struct RoomPreview: Sendable {
   public let eventID: EventID?
   public let sender: UserID
   public let timestampMilliseconds: Int64
+  /// Its text is `MessageContent.previewText`: after a restart there is no other.
   public let content: MessageContent?
   /// How far it is on its way.
   public internal(set) var delivery = Delivery.received

@@ -122,7 +122,7 @@ extension RoomPreview {
       }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
-        writer.member("body", content.body)
+        writer.member("body", content.previewText)
       }
     }
     return writer.bytes

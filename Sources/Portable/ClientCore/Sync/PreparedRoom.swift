@@ -31,7 +31,7 @@ extension PreparedRoom {
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
         preview.content != nil, preview.editedAt <= event.timestampMilliseconds
       else { return }
-      let original = preview.original ?? preview.content.map { RoomPreview.Original(kind: $0.kind, body: $0.body) }
+      let original = preview.original ?? preview.content.map { RoomPreview.Original(kind: $0.kind, body: $0.previewText) }
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: message,
         editedAt: event.timestampMilliseconds, edit: event.eventID, original: original)

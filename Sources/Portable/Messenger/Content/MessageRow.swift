@@ -93,14 +93,15 @@ public enum SendState: UInt8, Sendable {
   case failed
 }
 
-/// What is known of an own message's way after the server took it, shown as ticks.
+/// What is known of an own message's way after the server took it. It stands in a word below the newest own message only; screen readers
+/// say it of each.
 public enum ReceiptState: UInt8, Sendable {
-  /// No tick.
+  /// Nothing is said.
   case hidden
-  /// One tick: the server has it.
+  /// The server has it.
   case sent
-  /// Two ticks: another device has it.
+  /// Another device has it.
   case delivered
-  /// Two ticks in colour: someone read it.
+  /// Someone read it.
   case read
 }

@@ -7,7 +7,7 @@ public struct Surroundings: Sendable {
   public var reply: ReplyQuote?
   public var reactions: [Reaction]
   public var thread: ThreadChip?
-  /// Who has read up to here, the latest first.
+  /// Who has read it and is shown by face, the latest first. They stand in place of the words of `MessageRow.receipt`.
   public var readers: [Sender]
   /// All of them, also those not in `readers`.
   public var readerCount: Int
@@ -28,6 +28,9 @@ public struct Surroundings: Sendable {
     self.readers = readers
     self.readerCount = readerCount ?? readers.count
   }
+
+  /// Whether anything of it stands below the bubble.
+  var standsBelow: Bool { !reactions.isEmpty || thread != nil || readerCount > 0 || !footer.utf8.isEmpty }
 }
 
 /// The message that this one answers.

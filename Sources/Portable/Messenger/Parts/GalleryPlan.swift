@@ -19,6 +19,12 @@ struct GalleryPlan {
         let natural = w > 0 && h > 0 ? GalleryPlan.rowHeight * w / h : GalleryPlan.rowHeight
         cells.append((PictureBox.whole(max(64, min(width, natural))), GalleryPlan.rowHeight))
       }
+    case .grid where count == 1:
+      // Nothing stands beside it that it would have to match: it is shown whole.
+      let picture = gallery.items[0].picture
+      let box = PictureBox(width: picture.width, height: picture.height, timelineWidth: timelineWidth)
+      cells = [(width: box.width, height: box.height)]
+      (width, height) = (box.width, box.height)
     case .grid(let rows):
       let rows = max(1, min(rows, GalleryPlan.rowsLimit, max(1, count)))
       let columns = max(1, (count + rows - 1) / rows)

@@ -16,15 +16,31 @@ extension PartBuilder {
   }
 
   /// Everything below the bubble; nil where there is nothing.
-  func below(_ around: Surroundings) -> PartView? {
-    let hasReactions = !around.reactions.isEmpty
-    guard hasReactions || around.thread != nil || around.readerCount > 0 || !around.footer.utf8.isEmpty else { return nil }
+  /// - Parameters:
+  ///   - progress: how far the message has come; empty if it is not said. The faces of readers say more.
+  ///   - isRead: there are readers, who can be asked for.
+  func below(_ around: Surroundings?, progress: String, isRead: Bool) -> PartView? {
+    guard around?.standsBelow ?? false || !progress.utf8.isEmpty else { return nil }
     let view = PartView(dom.element("div", "mg-below-parts"), .reactions)
-    text(around.footer, "mg-footer", "div", in: view.node)
-    if hasReactions { reactions(around.reactions, view) }
-    if let thread = around.thread { self.thread(thread, view) }
-    if around.readerCount > 0 { readers(around, view) }
+    if let around {
+      text(around.footer, "mg-footer", "div", in: view.node)
+      if !around.reactions.isEmpty { reactions(around.reactions, view) }
+      if let thread = around.thread { self.thread(thread, view) }
+      if around.readerCount > 0 {
+        readers(around, view)
+        return view
+      }
+    }
+    if !progress.utf8.isEmpty { self.progress(progress, isRead, view) }
     return view
+  }
+
+  /// Of the row's name, which says it, a screen reader needs no echo; who has read it can be asked for.
+  private func progress(_ words: String, _ isRead: Bool, _ view: PartView) {
+    let isControl = isRead && actions.contains(.showReaders)
+    let line = control(isControl, "mg-state", in: view.node, view, .readers)
+    dom.setText(line, words)
+    if !isControl { dom.setAttribute(line, "aria-hidden", "true") }
   }
 
   private func reactions(_ reactions: [Reaction], _ view: PartView) {

@@ -43,6 +43,8 @@ struct Decor: OptionSet, Sendable {
   static let uploading = Decor(rawValue: 4_194_304)
   /// Stands beneath the message it answers, without a quote of it.
   static let beneath = Decor(rawValue: 8_388_608)
+  /// The newest message of the reader's own: what became of it stands below it.
+  static let told = Decor(rawValue: 16_777_216)
 
   /// What stands above what a row says, or takes it away: date, divider, name, quote.
   static let heading = Decor(rawValue: 1 | 2 | 4 | 8_388_608)

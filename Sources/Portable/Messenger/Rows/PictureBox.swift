@@ -1,7 +1,7 @@
 /// The place an image takes in a row: fixed by its pixels and the timeline's width before anything is loaded, in whole
 /// pixels, so that nothing ever shifts.
 struct PictureBox: Equatable {
-  static let widthLimit = 360.0
+  static let widthLimit = 320.0
   static let heightLimit = 320.0
   /// Tiny and extreme images are cropped into at least this.
   static let minimum = 56.0

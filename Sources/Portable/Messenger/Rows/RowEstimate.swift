@@ -8,6 +8,7 @@ enum RowEstimate {
     if decor.contains(.first) { height += decor.contains(.own) ? 8 : 28 }
     if decor.contains(.failed) { height += 28 }
     if let around = message.surroundings { height += around.estimate }
+    if decor.contains(.told), message.sendState != .failed, message.surroundings?.readerCount ?? 0 == 0 { height += 20 }
     switch message.body {
     case .parts(let parts, _): for part in parts { height += part.estimate(width) }
     case .text(let text), .notice(let text), .emote(let text), .unsupported(let text): height += 16 + lines(text, width)
@@ -38,7 +39,7 @@ enum RowEstimate {
 extension Surroundings {
   var estimate: Float {
     (header.utf8.isEmpty ? 0 : 22) + (footer.utf8.isEmpty ? 0 : 20) + (reply == nil ? 0 : 52) + (reactions.isEmpty ? 0 : 34)
-      + (thread == nil ? 0 : 34) + (readerCount > 0 ? 24 : 0)
+      + (thread == nil ? 0 : 34) + (readerCount > 0 ? 20 : 0)
   }
 }
 

@@ -110,24 +110,24 @@ final class RowFiller<D: DOM> {
     if message.unreadMembers > 0 {
       dom.setAttribute(view.slot(.unread), label, options.phrases.unreadMembers(message.unreadMembers))
     }
-    set(view, .state, stateText(message))
+    set(view, .edited, message.isEdited ? options.phrases.edited : "")
     dom.setAttribute(view.node, label, above + SpokenRow.sentence(message, clock: clock, options.phrases))
     fillBody(view, message, decor, context)
-    fillBelow(view, message)
+    fillBelow(view, message, decor)
   }
 
-  /// What became of it, with a tick for each step of its way.
-  private func stateText(_ message: MessageRow) -> String {
+  /// How far it has come, in a word.
+  private func progress(of message: MessageRow) -> String {
     switch message.sendState {
-    case .sending: return options.phrases.sending
-    case .queued: return options.phrases.queued
-    case .failed: return message.isEdited ? options.phrases.edited : ""
+    case .sending: options.phrases.sending
+    case .queued: options.phrases.queued
+    case .failed: ""
     case .sent:
-      let edited = message.isEdited ? options.phrases.edited : ""
       switch message.receipt {
-      case .hidden: return edited
-      case .sent: return edited.utf8.isEmpty ? "✓" : edited + " ✓"
-      case .delivered, .read: return edited.utf8.isEmpty ? "✓✓" : edited + " ✓✓"
+      case .hidden: ""
+      case .sent: options.phrases.sent
+      case .delivered: options.phrases.delivered
+      case .read: options.phrases.read
       }
     }
   }
@@ -207,9 +207,10 @@ final class RowFiller<D: DOM> {
     dom.release(part.node)
   }
 
-  private func fillBelow(_ view: RowView, _ message: MessageRow) {
+  private func fillBelow(_ view: RowView, _ message: MessageRow, _ decor: Decor) {
     dropBelow(view)
-    guard let around = message.surroundings, let below = builder.below(around) else { return }
+    let progress = decor.contains(.told) ? progress(of: message) : ""
+    guard let below = builder.below(message.surroundings, progress: progress, isRead: message.receipt == .read) else { return }
     dom.append(below.node, to: view.slot(.below))
     view.below = below
   }

@@ -19,6 +19,16 @@ struct RowStore {
   private let localDay: (Int64) -> Int
   private var authors = AtomTable()
   private var lastAuthor: (sender: Sender, number: Int32)?
+  /// The newest own message, once looked for; any change makes it unknown.
+  private var told: Told?
+
+  /// Rows that are looked through for the newest own message.
+  private static let toldLimit = 500
+
+  private enum Told {
+    case row(Int)
+    case none
+  }
 
   init(localDay: @escaping (Int64) -> Int) { self.localDay = localDay }
 
@@ -30,7 +40,20 @@ struct RowStore {
     return position - base
   }
 
+  /// The newest message of the reader's own that says what became of it; nil if there is none among the newest rows.
+  mutating func toldIndex(newestIsFirst: Bool) -> Int? {
+    if told == nil { told = findTold(newestIsFirst).map { .row($0) } ?? Told.none }
+    if case .row(let index)? = told { return index }
+    return nil
+  }
+
+  private func findTold(_ newestIsFirst: Bool) -> Int? {
+    if newestIsFirst { return entries.prefix(RowStore.toldLimit).firstIndex { $0.row.isTold } }
+    return entries.suffix(RowStore.toldLimit).lastIndex { $0.row.isTold }
+  }
+
   mutating func replaceAll(_ rows: [TimelineRow]) {
+    told = nil
     entries.removeAll()
     entries.reserveCapacity(rows.count)
     positions.removeAll()
@@ -48,6 +71,7 @@ struct RowStore {
 
   /// Inserts the rows that are not known yet (known ones get the new content in their place) and returns how many.
   mutating func insert(_ rows: [TimelineRow], at index: Int) -> Int {
+    told = nil
     var new: [Entry] = []
     new.reserveCapacity(rows.count)
     for row in rows {
@@ -69,12 +93,14 @@ struct RowStore {
   mutating func mark(_ index: Int, isAnswer: Bool) { entries[index].isAnswer = isAnswer }
 
   mutating func remove(at index: Int) {
+    told = nil
     positions[entries[index].row.id] = nil
     shift(from: index + 1, by: -1)
     entries.remove(at: index)
   }
 
   mutating func update(_ row: TimelineRow, at index: Int) {
+    told = nil
     let old = entries[index].row
     if old.id != row.id {
       positions[old.id] = nil
@@ -110,5 +136,13 @@ struct RowStore {
       let end = amount < 0 ? index - 1 : index
       for earlier in 0..<end { positions[entries[earlier].row.id]? -= amount }
     }
+  }
+}
+
+extension TimelineRow {
+  /// An own message of which it is known how far it has come.
+  fileprivate var isTold: Bool {
+    guard case .message(let message) = content, message.sender.isOwn else { return false }
+    return message.receipt != .hidden || message.sendState != .sent
   }
 }

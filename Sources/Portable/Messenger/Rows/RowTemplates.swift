@@ -1,7 +1,7 @@
 /// The slots of every row template, in order.
 enum Slot: Int32 {
   case date = 1
-  case divider, avatar, initials, avatarImage, name, text, unread, state, time, retry, cancel
+  case divider, avatar, initials, avatarImage, name, text, unread, edited, time, retry, cancel
   /// Holds the parts in the bubble, above the text.
   case parts
   /// Holds what stands below the bubble.
@@ -66,7 +66,7 @@ struct RowTemplates<D: DOM> {
     let side = dom.element("div", "mg-side", in: pair)
     dom.setAttribute(slot(.unread, "span", "mg-unread", in: side), "role", "img")
     // The row's name says it in words.
-    dom.setAttribute(slot(.state, "span", "mg-state", in: side), "aria-hidden", "true")
+    dom.setAttribute(slot(.edited, "span", "mg-edited", in: side), "aria-hidden", "true")
     _ = slot(.time, "span", "mg-time", in: side)
     _ = slot(.below, "div", "mg-below", in: column)
     let trouble = dom.element("div", "mg-trouble", in: column)

@@ -55,7 +55,9 @@ enum SpokenRow {
     case .rich(let text): clipped(text.plain(limit: textLimit))
     case .image(let image), .sticker(let image): image.name
     case .video(let video): video.poster.name
-    case .gallery(let gallery): gallery.items.first.map { $0.picture.name + " +\(gallery.items.count - 1)" } ?? ""
+    case .gallery(let gallery):
+      gallery.items.first.map { gallery.items.count == 1 ? $0.picture.name : $0.picture.name + " +\(gallery.items.count - 1)" }
+        ?? ""
     case .file(let file): file.name
     case .audio(let audio): audio.name + " " + ClockText.minutes(audio.durationMilliseconds)
     case .location(let location): phrases.location + " " + location.name

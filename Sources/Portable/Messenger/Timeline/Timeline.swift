@@ -283,7 +283,9 @@ public final class Timeline<D: DOM> {
   }
 
   func decor(_ index: Int) -> Decor {
-    store.decor(
+    var decor = store.decor(
       at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds, avatars: options.avatars)
+    if store.toldIndex(newestIsFirst: geometry.newestIsFirst) == index { decor.insert(.told) }
+    return decor
   }
 }

@@ -77,8 +77,8 @@ extension App {
   private func notice(of room: Room) -> String {
     if room.membership == .invite { return Strings[.invitation] }
     guard let preview = room.preview, let content = preview.content else { return Strings[.newMessages, count: 1] }
-    let text = Strings.short(content)
-    return room.isDirect ? text : room.displayName(of: preview.sender).string + ": " + text
+    let prefix = Strings.prefix(of: preview.sender, in: room, isOwn: preview.sender == userID)
+    return prefix.utf8.isEmpty ? Strings.short(content) : prefix + " " + Strings.short(content)
   }
 }
 

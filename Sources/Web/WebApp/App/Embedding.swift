@@ -17,6 +17,8 @@ final class Embedding<D: DOM> {
   let isReadOnly: Bool
   /// A person's reaction to a message takes the place of their earlier one.
   let hasOneReaction: Bool
+  /// Beside each message stands how many members have not read it.
+  let showsUnreadNumbers: Bool
   /// Names of commands that the page has beside the client's, as they stand behind a slash, in small letters.
   let commands: [String]
   private(set) var bubbles: BubbleConfiguration
@@ -36,8 +38,8 @@ final class Embedding<D: DOM> {
   }
   private var feeds: [Feed<D>] { app.main?.room?.feeds ?? [] }
 
-  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `oneReaction`, `commands` (separated by
-  ///   spaces).
+  /// - Parameter wishes: `page`, `homeserver`, `room` (ID, alias or link), `guest`, `readonly`, `bubbles`, `oneReaction`, `unreadNumbers`,
+  ///   `commands` (separated by spaces).
   init(_ app: App<D>, _ wishes: JSON) {
     self.app = app
     page = wishes["page"]?.string ?? ""
@@ -47,6 +49,7 @@ final class Embedding<D: DOM> {
     joinsAsGuest = wishes.bool("guest") ?? false
     isReadOnly = wishes.bool("readonly") ?? false
     hasOneReaction = wishes.bool("oneReaction") ?? false
+    showsUnreadNumbers = wishes.bool("unreadNumbers") ?? false
     let named = Array((wishes["commands"]?.string ?? "").utf8).split(separator: 0x20)
     commands = named.map { String(decoding: $0, as: UTF8.self) }
     bubbles = BubbleConfiguration(named: wishes["bubbles"])

@@ -28,21 +28,36 @@ struct MemberDialog<D: DOM> {
     if let presence = app.client.presence(of: user) {
       dom.element("p", "ma-note", text: Strings.words(for: presence), in: frame.body)
     }
+    let isOther = user != app.userID
+    if isOther { addContact(state) }
     addRole(state)
-    let trouble = frame.trouble(in: frame.body)
-    guard user != app.userID else { return }
+    guard isOther else { return }
     addIgnoring()
-    let buttons = dom.element("div", "ma-buttons", in: frame.body)
-    if let state, state.membership == .join, !state.isDirect { addModeration(state, name, in: buttons) }
-    let report = dom.button("ma-button ma-danger", .reportPerson, in: buttons)
+    let buttons = dom.element("div", "ma-buttons ma-card-ending", in: frame.body)
+    let report = dom.button("ma-button", .reportPerson, in: buttons)
     dom.on(report, .click) { [app] _ in
       app.dialogs.open { ReportDialog(app, .reportPerson, in: $0) { .report(user, reason: $0) } }
     }
+    if let state, state.membership == .join, !state.isDirect { addModeration(state, name, in: buttons) }
+  }
+
+  /// The ways to speak to them, the likeliest first.
+  private func addContact(_ state: Room?) {
+    let buttons = dom.element("div", "ma-buttons ma-card-contact", in: frame.body)
+    let trouble = frame.trouble(in: frame.body)
     let write = SubmitButton(dom, .message, busy: .starting, in: buttons)
     frame.setFirst(write.node)
-    dom.on(write.node, .click) { [app, frame] _ in
+    dom.on(write.node, .click) { [app, frame, user] _ in
       guard !write.isBusy else { return }
       frame.enterRoom(app, by: .rooms(.openDirectChat(with: user.text)), write, trouble)
+    }
+    guard let screen = app.main?.room, screen.room == room, let state, !state.isDirect, state.canWrite(as: app.userID),
+      state.membership(of: user) == .join
+    else { return }
+    let mention = dom.button("ma-button", .mentionPerson, in: buttons)
+    dom.on(mention, .click) { [frame, user] _ in
+      frame.close()
+      screen.conversation.writer.mention(user)
     }
   }
 

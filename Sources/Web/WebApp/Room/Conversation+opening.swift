@@ -157,11 +157,10 @@ extension Conversation {
   }
 
   func showReaders(_ row: RowID) {
-    guard let item = feed.item(row), let index = feed.source?.index(of: item.id), index < feed.folding.count else { return }
-    let readers = feed.folding[index].readers
-    app.dialogs.open { frame in
+    guard let item = feed.item(row) else { return }
+    app.dialogs.open(as: .popover) { frame in
       frame.setTitle(.readers)
-      listReaders(readers.filter { $0 != item.sender && $0 != app.userID }, in: frame.body)
+      listReaders(MessageInfo<D>.readers(of: item, in: feed), in: frame.body)
     }
   }
 

@@ -171,22 +171,21 @@ extension Feed {
     unreadThreads = now
   }
 
-  /// Where readers stand, and who.
+  /// Who has read the newest own message. Elsewhere no readers are shown: it would say the same of message after message.
   func currentReaders(_ room: Room, _ source: ClientCore.Timeline) -> [(index: Int, users: [UserID])] {
-    guard room.joinedMemberCount <= RowMaker<D>.readersLimit else { return [] }
-    var places: [(index: Int, users: [UserID])] = []
+    guard !room.isDirect, room.joinedMemberCount <= RowMaker<D>.readersLimit,
+      let index = source.items.suffix(Self.ownLimit).lastIndex(where: { $0.sender == app.userID && $0.isMessage }),
+      index < folding.count, !folding[index].isHidden
+    else { return [] }
+    var users: [UserID] = []
     for id in source.itemsWithReaders {
-      guard var index = source.index(of: id) else { continue }
-      // A line has no place for them: they stand at the message before it.
-      while index > 0, folding[index].isHidden || !source.items[index].hasMessageRow { index -= 1 }
-      if let known = places.firstIndex(where: { $0.index == index }) {
-        places[known].users += source.readers(at: id)
-      } else {
-        places.append((index, source.readers(at: id)))
-      }
+      if let place = source.index(of: id), place >= index { users += source.readers(at: id).filter { $0 != app.userID } }
     }
-    return places
+    return users.isEmpty ? [] : [(index, users)]
   }
+
+  /// Items that are looked through for the newest own message.
+  private static var ownLimit: Int { 500 }
 
   // MARK: What is seen
 

@@ -39,7 +39,7 @@ struct MessageInfo<D: DOM> {
   }
 
   /// Who stands at it or behind it, those at it first.
-  private static func readers(of item: TimelineItem, in feed: Feed<D>) -> [UserID] {
+  static func readers(of item: TimelineItem, in feed: Feed<D>) -> [UserID] {
     guard let source = feed.source, feed.isLive, let index = source.index(of: item.id) else { return [] }
     var users: [UserID] = []
     for later in source.items[index...] { users += source.readers(at: later.id) }

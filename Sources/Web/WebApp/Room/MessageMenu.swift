@@ -7,7 +7,8 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread, report,
+    case reply, thread, forward, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread,
+      report,
       deleteForMe, delete, retry, cancel
   }
 
@@ -55,6 +56,7 @@ struct MessageMenu<D: DOM> {
       if case .thread = key.focus {} else { answers.append(.thread) }
     }
     if canWrite, conversation.canEdit(item) { answers.append(.edit) }
+    if item.eventID != nil, item.isForwardable, app.embedding == nil { answers.append(.forward) }
     guard let event = item.eventID else { return [answers, ofText(item)] }
     return [answers, ofText(item) + [.link], about(item, event, room), ending(item, room)]
   }
@@ -100,6 +102,7 @@ struct MessageMenu<D: DOM> {
     switch choice {
     case .reply: (.reply, .reply)
     case .thread: (.replyInThread, .thread)
+    case .forward: (.forward, .forward)
     case .react: (.react, .smile)
     case .edit: (.edit, .pencil)
     case .copy: (.copyText, .copy)
@@ -127,6 +130,7 @@ struct MessageMenu<D: DOM> {
     switch choice {
     case .reply: conversation.writer.reply(to: item)
     case .thread: if let event = item.threadRoot ?? item.eventID { conversation.onThread?(event) }
+    case .forward: app.dialogs.open { ForwardDialog(conversation, [item], in: $0) }
     case .react: conversation.pickReaction(RowID(item.id))
     case .edit: conversation.writer.edit(item)
     case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
@@ -208,6 +212,14 @@ struct MessageMenu<D: DOM> {
       default: break
       }
     }
+  }
+}
+
+extension TimelineItem {
+  /// A message that says the same elsewhere.
+  var isForwardable: Bool {
+    guard case .message(let message) = content else { return false }
+    return message.kind != .liveLocation
   }
 }
 

@@ -10,7 +10,7 @@ final class RowMaker<D: DOM> {
   private static var reactorsLimit: Int { 12 }
   /// Changes in one line that are told by their names.
   private static var summaryLimit: Int { 200 }
-  /// In larger rooms nobody is shown where they have read to: there the numbers say enough.
+  /// In larger rooms readers have no faces: a word says enough.
   static var readersLimit: Int { 100 }
 
   let app: App<D>
@@ -36,7 +36,7 @@ final class RowMaker<D: DOM> {
 
   /// - Parameters:
   ///   - unread: how many members have not read it.
-  ///   - readers: who has read up to it and no further.
+  ///   - readers: who has read it, if they are shown.
   func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = []) -> TimelineRow {
     TimelineRow(
       id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds, content: content(item, room, unread, readers))
@@ -85,7 +85,7 @@ final class RowMaker<D: DOM> {
   ) -> MessageRow {
     MessageRow(
       sender: sender(item.sender, in: room), body: body, sendState: sendState(item), isEdited: item.isEdited,
-      unreadMembers: max(0, unread), receipt: receipt(item, room, unread),
+      unreadMembers: app.embedding?.showsUnreadNumbers ?? false ? max(0, unread) : 0, receipt: receipt(item, room, unread),
       surroundings: surroundings(item, room, readers))
   }
 
@@ -105,7 +105,7 @@ final class RowMaker<D: DOM> {
     }
   }
 
-  /// Ticks, for own messages in rooms that others are in.
+  /// How far an own message has come.
   private func receipt(_ item: TimelineItem, _ room: Room, _ unread: Int) -> ReceiptState {
     guard item.sender == app.userID, item.isMessage else { return .hidden }
     switch item.delivery {

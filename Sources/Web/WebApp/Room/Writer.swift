@@ -149,6 +149,18 @@ final class Writer<D: DOM> {
     begin(item)
   }
 
+  /// Names a member where the caret is.
+  func mention(_ user: UserID) {
+    guard let room else { return }
+    crowd.gather(room)
+    let person =
+      crowd.people.first { $0.user == user } ?? Crowd<D>.Person(user: user, name: room.displayName(of: user), lower: [])
+    let caret = min(composer.caret, composer.text.utf8.count)
+    let isJoined = caret > 0 && Array(composer.text.utf8)[caret - 1] > 0x20
+    composer.replace(caret..<caret, with: (isJoined ? " @" : "@") + crowd.choose(person) + " ")
+    composer.focus()
+  }
+
   func edit(_ item: TimelineItem) {
     guard let event = item.eventID, case .message(let message) = item.content else { return }
     kind = .edit(of: event)

@@ -19,6 +19,7 @@ final class RoomListEntry<D: DOM> {
   private var shownPresence = Presence.offline
   private var name: TextView<D>
   private var time: TextView<D>
+  private var prefix: TextView<D>
   private var preview: TextView<D>
   private var mention: TextView<D>
   private var badge: TextView<D>
@@ -45,9 +46,12 @@ final class RoomListEntry<D: DOM> {
     Drawing.muted.draw(dom, in: muted)
     time = TextView(dom, "span", "ma-entry-time", in: first)
     let second = dom.element("span", "ma-entry-line", in: lines)
+    prefix = TextView(dom, "span", "ma-entry-sender", in: second)
+    // By its own direction: a text whose letters run the other way is cut at its end too.
     preview = TextView(dom, "span", "ma-entry-preview", in: second)
     inCall = dom.element("span", "ma-entry-sign ma-entry-call", in: second)
     Drawing.phone.draw(dom, in: inCall)
+    for node in [name.node, preview.node] { dom.setAttribute(node, "dir", "auto") }
     badge = TextView(dom, "span", "ma-badge", in: second)
     mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     more = dom.button("ma-round ma-round-small ma-entry-more", icon: .more, in: node)
@@ -92,7 +96,7 @@ final class RoomListEntry<D: DOM> {
     }
     let activity = room.lastActivityMilliseconds
     time.set(activity > 0 ? Host.shortLabel(activity) : "")
-    preview.set(previewText(room))
+    showPreview(room)
     let isInvite = room.membership == .invite
     let count = room.notificationCount
     badge.set(isInvite ? Strings[.invitation] : count > 0 ? Self.number(count) : "")
@@ -125,7 +129,7 @@ final class RoomListEntry<D: DOM> {
     var classes = "ma-entry"
     if isSelected { classes += " ma-selected" }
     if room.membership != .join { classes += " ma-outside" } else if room.isUnread { classes += " ma-unread" }
-    if !room.typing.isEmpty { classes += " ma-typing" }
+    if !room.typing.isEmpty { classes += " ma-typing" } else if !isSelected, !room.draft.isEmpty { classes += " ma-drafted" }
     guard !classes.hasSameBytes(as: shownClass) else { return }
     shownClass = classes
     dom.setClass(button, classes)
@@ -150,21 +154,27 @@ final class RoomListEntry<D: DOM> {
     dom.setLabel(more, Strings[.optionsOf, title])
   }
 
-  private func previewText(_ room: Room) -> String {
+  private func showPreview(_ room: Room) {
+    let (prefix, text) = previewText(room)
+    self.prefix.set(prefix)
+    preview.set(text)
+  }
+
+  /// What was said last, and who or what it is from.
+  private func previewText(_ room: Room) -> (prefix: String, text: String) {
     if room.membership == .invite {
-      return room.inviter.map { Strings[.invitedBy, room.displayName(of: $0).string] } ?? Strings[.invitedBySomeone]
+      return ("", room.inviter.map { Strings[.invitedBy, room.displayName(of: $0).string] } ?? Strings[.invitedBySomeone])
     }
-    if room.membership == .knock { return Strings[.waitingForAnswer] }
-    if room.typing.count > 1 { return Strings[.severalTyping] }
+    if room.membership == .knock { return ("", Strings[.waitingForAnswer]) }
+    if room.typing.count > 1 { return ("", Strings[.severalTyping]) }
     if let writer = room.typing.first {
-      return room.isDirect ? Strings[.typingShort] : room.displayName(of: writer).string + " " + Strings[.typingShort]
+      let name = room.isDirect ? "" : Strings.firstName(room.displayName(of: writer).string)
+      return (name, Strings[.typingShort])
     }
-    if !isSelected, !room.draft.isEmpty { return Strings[.draft, room.draft.string] }
+    if !isSelected, !room.draft.isEmpty { return (Strings[.draft, ""].trimmed, room.draft.string) }
     // What is not shown is no sign that nothing was said.
-    guard let preview = room.preview else { return room.hidesPreview ? "" : Strings[.noMessages] }
-    guard let content = preview.content else { return Strings[.removedMessage] }
-    let text = Strings.short(content)
-    if preview.sender == app.userID { return Strings[.you, text] }
-    return room.isDirect ? text : room.displayName(of: preview.sender).string + ": " + text
+    guard let preview = room.preview else { return ("", room.hidesPreview ? "" : Strings[.noMessages]) }
+    guard let content = preview.content else { return ("", Strings[.removedMessage]) }
+    return (Strings.prefix(of: preview.sender, in: room, isOwn: preview.sender == app.userID), Strings.short(content))
   }
 }

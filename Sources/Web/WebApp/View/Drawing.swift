@@ -6,7 +6,8 @@ enum Drawing {
     download, fold, muted,
     phone, pin, camera
   // Of menus
-  case reply, thread, smile, pencil, copy, clock, info, unread, flag, eyeOff, bin, again, calendar, keyboard, gear, bell,
+  case reply, forward, thread, smile, pencil, copy, clock, info, unread, flag, eyeOff, bin, again, calendar, keyboard, gear,
+    bell,
     star, up, down, select, help, poll, place
   // Of the list
   case home, filter, clip
@@ -53,6 +54,7 @@ enum Drawing {
     case .camera: Outline.camera
     case .fold: "M7 10 L12 15 L17 10"
     case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
+    case .forward: "M14.5 6 L20 11.5 L14.5 17 M20 11.5 H10 a6 6 0 0 0 -6 6 V19"
     case .thread: "M5 5 H19 V15 H11 L7 19 V15 H5 Z M8.5 8.8 H15.5 M8.5 11.5 H13"
     case .smile: "M12 3 a9 9 0 1 0 0.01 0 Z M9 9.5 V10 M15 9.5 V10 M8.3 14 a4.2 4.2 0 0 0 7.4 0"
     case .pencil: "M4.5 19.5 L5.5 15.5 L16 5 a2.1 2.1 0 0 1 3 3 L8.5 18.5 Z M14 7 L17 10"
