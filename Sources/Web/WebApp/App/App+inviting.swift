@@ -5,17 +5,6 @@ import Messenger
 
 /// Inviting several people at once.
 extension App {
-  /// User IDs with spaces or commas between them, without one's own; or the first word that is none.
-  func users(in text: String) -> (users: [UserID], wrong: String?) {
-    var users: [UserID] = []
-    for part in Array(text.utf8).split(whereSeparator: { $0 == 0x20 || $0 == 0x2C || $0 == 0x09 }) {
-      let word = ByteString(decoding: part)
-      guard let user = UserID(word) else { return ([], word.string) }
-      if user != userID, !users.contains(user) { users.append(user) }
-    }
-    return (users, nil)
-  }
-
   /// One after the other; `then` hears who could not be invited, and why the last of them.
   func invite(_ users: [UserID], to room: RoomID, _ then: @escaping ([UserID], ClientError?) -> Void) {
     inviteNext(0, of: users, to: room, [], nil, then)

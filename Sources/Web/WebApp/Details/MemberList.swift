@@ -169,24 +169,7 @@ final class MemberList<D: DOM> {
 
   private func askInvite() {
     guard let id = room else { return }
-    app.dialogs.open {
-      var count = 0
-      _ = PromptDialog(
-        app, .inviteTitle, label: .userID, isPerson: true, hint: Strings[.inviteManyHint],
-        action: .invite, busy: .inviting, wrong: Strings.words(for: .invalidUserID), in: $0,
-        run: { [app] text, ended in
-          let (users, wrong) = app.users(in: text)
-          guard wrong == nil, !users.isEmpty else { return false }
-          app.invite(users, to: id) { refused, error in
-            count = users.count - refused.count
-            guard count > 0 else { return ended(error) }
-            ended(nil)
-            if let error { app.sayNotInvited(refused, error) }
-          }
-          return true
-        },
-        { [app] _ in app.notices.show(Strings[.invited, count: count]) })
-    }
+    app.dialogs.open { InviteDialog(app, to: id, in: $0) }
   }
 }
 
