@@ -31,7 +31,7 @@ async def _(test):
         await boris.register()
         boris_id = await boris.own_id()
         await alice.page.get_by_role("button", name="New conversation").first.click()
-        await alice.page.get_by_label("User ID").fill(boris_id)
+        await alice.page.get_by_label("Name, ID or link").fill(boris_id)
         await alice.picture("new-conversation-light")
         await alice.page.get_by_role("button", name="Start chat").click()
         await alice.composer.wait_for()

@@ -185,6 +185,8 @@ struct DetailsTests {
     #expect(page.body(of: "/invite").contains("@nora:chat.example"))
     page.click(Strings[.unban] + ": @mallory:chat.example")
     #expect(page.body(of: "/unban").contains("@mallory:chat.example"))
+    page.click(Strings[.roomSettings])
+    page.click(Strings[.access])
     try page.select(Strings[.readSinceJoined], in: Strings[.whoMayRead])
     #expect(page.body(of: "m.room.history_visibility").contains(#""joined""#))
   }
@@ -196,7 +198,7 @@ struct DetailsTests {
     + #""content":{"groups":{"design":["@boris:chat.example"]}}}"#
 
   private static func showGroups(_ page: Page) {
-    page.click(Strings[.moreSettings])
+    page.click(Strings[.roomSettings])
     page.click(Strings[.groups])
   }
 

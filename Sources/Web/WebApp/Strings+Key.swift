@@ -67,10 +67,10 @@ extension Strings {
       addedToSpace, takeOut, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
       role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
-    case directChat, newRoom, joinRoom, userID, userIDHint, startChat, starting, createRoom, creating, roomNameMissing,
-      topicOptional, inviteOptional, inviteManyHint, anyoneMayJoin, aliasHint, aliasName, aliasMissing, aliasWrong, joinAddress,
-      joinAddressHint, notUserID, kindOfRoom, plainRoom, space, searchRooms, directoryHint, publicRooms, showMore,
-      loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
+    case directChat, newRoom, joinRoom, userID, userIDHint, personField, personHint, personMissing, personNotFound,
+      inRoomAlready, startChat, starting, createRoom, creating, roomNameMissing, topicOptional, inviteOptional, anyoneMayJoin,
+      aliasHint, aliasName, aliasWrong, joinAddress, joinAddressHint, kindOfRoom, plainRoom, space, searchRooms, directoryHint,
+      publicRooms, showMore, loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
       privateTyping, logOut, logOutQuestion, logOutNote, loggingOut

@@ -38,7 +38,6 @@ final class NoticeSection<D: DOM> {
         fields: { form in
           if user == nil {
             let field = Field(dom, .userName, in: form)
-            field.suggestPeople(page.app, in: frame)
             name = field
             frame.setFirst(field.input)
           }

@@ -14,16 +14,18 @@ final class NewDialog<D: DOM> {
   private let directory: RoomDirectory<D>
   private let peoplePlace: Node
   private let linkPlace: Node
-  private let user: Field<D>
+  private let user: PeoplePicker<D>
   private let name: Field<D>
   private let topic: Field<D>
-  private let invited: Field<D>
+  private let invited: PeoplePicker<D>
   private let alias: Field<D>
   private let address: Field<D>
   private let trouble: Node
   private let space: RoomID?
   private var isPublic = false
   private var isSpace = false
+  /// The address was written by hand.
+  private var hasOwnAddress = false
 
   /// - Parameter space: that a new room is put into; the dialog opens where one is made.
   init(_ app: App<D>, space: RoomID? = nil, in frame: DialogFrame<D>) {
@@ -37,12 +39,13 @@ final class NewDialog<D: DOM> {
     let room = dom.element("form", "ma-form", in: frame.body)
     let join = dom.element("form", "ma-form", in: frame.body)
     forms = [chat, room, join]
-    user = Field(dom, .userID, hint: .userIDHint, in: chat)
+    user = PeoplePicker(app, .one, .personField, hint: .personHint, name: "ma-people", in: frame, at: chat)
     kind = Choice(
       dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     name = Field(dom, .roomName, in: room)
     topic = Field(dom, .topicOptional, in: room)
-    invited = Field(dom, .inviteOptional, hint: .inviteManyHint, in: room)
+    invited = PeoplePicker(
+      app, .several, .inviteOptional, hint: .personHint, name: "ma-invited", in: frame, at: room)
     let open = dom.element("label", "ma-check", in: room)
     let check = dom.element("input", in: open)
     dom.setAttribute(check, "type", "checkbox")
@@ -59,20 +62,15 @@ final class NewDialog<D: DOM> {
       SubmitButton(dom, .join, busy: .joining, in: join)
     ]
     frame.setFirst(user.input)
-    user.suggestPeople(app, in: frame)
-    let suggest = user.onInput
-    user.onInput = { [self] in
-      suggest?()
-      showPeople()
-    }
-    PeopleDirectory(app, in: frame, at: peoplePlace) { [self] in
-      user.set($0.string)
-      run(.rooms(.openDirectChat(with: $0.text)), buttons[0], user)
-    }
+    user.onInput = { [self] in showPeople() }
+    user.onTake = { [self] user in startChat(with: user, buttons[0]) }
+    PeopleDirectory(app, in: frame, at: peoplePlace) { [self] in startChat(with: $0, buttons[0]) }
+    name.onInput = { [self] in proposeAddress() }
+    alias.onInput = { [self] in hasOwnAddress = !alias.text.utf8.isEmpty }
     InviteLinkBox(app, to: nil, in: frame, at: linkPlace)
-    invited.suggestPeople(app, in: frame, "ma-invited")
     dom.on(check, .change) { [self] event in
       isPublic = event.x == 1
+      proposeAddress()
       showForm()
       dom.flush()
     }
@@ -87,10 +85,11 @@ final class NewDialog<D: DOM> {
       dom.setLength(frame.body, .scrollTop, 0)
     }
     kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
-    dom.on(forms[0], .submit) { [self] _ in run(.rooms(.openDirectChat(with: ByteString(user.text.trimmed))), buttons[0], user)
-    }
+    dom.on(forms[0], .submit) { [self] _ in _ = user.settle() }
     dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }
-    dom.on(forms[2], .submit) { [self] _ in run(.rooms(.join(ByteString(address.text.trimmed))), buttons[2], address) }
+    dom.on(forms[2], .submit) { [self] _ in
+      run(.rooms(.join(ByteString(address.text.trimmed))), buttons[2]) { [self] in address.focus() }
+    }
   }
 
   private func showForm() {
@@ -101,29 +100,35 @@ final class NewDialog<D: DOM> {
     dom.setText(trouble, "")
   }
 
-  /// Of somebody whose name one writes the browser offers what fits.
+  /// As soon as something is typed, the people who fit take their place.
   private func showPeople() {
     dom.setFlag(peoplePlace, "hidden", tabs.selected != 0 || !user.text.utf8.isEmpty)
     dom.setFlag(linkPlace, "hidden", tabs.selected != 0)
   }
 
+  /// From the name, until another is written.
+  private func proposeAddress() { if isPublic, !hasOwnAddress { alias.set(name.text.proposedAliasName) } }
+
+  private func startChat(with user: UserID, _ button: SubmitButton<D>) {
+    run(.rooms(.openDirectChat(with: user.text)), button) { [self] in self.user.focus() }
+  }
+
   private func createRoom(_ button: SubmitButton<D>) {
+    guard !button.isBusy else { return }
     let title = name.text.trimmed
-    guard !title.utf8.isEmpty else { return fail(name, Strings[.roomNameMissing]) }
-    let (users, wrong) = app.users(in: invited.text)
-    if let wrong { return fail(invited, Strings[.notUserID, wrong]) }
+    guard invited.settle() else { return }
+    let users = invited.chosen
+    // A small room goes by the names of the people in it.
+    if title.utf8.isEmpty, isPublic || isSpace || users.isEmpty { return fail(name, Strings[.roomNameMissing]) }
     let local = alias.text.trimmed
-    if isPublic {
-      guard !local.utf8.isEmpty else { return fail(alias, Strings[.aliasMissing]) }
-      guard local.isAliasName else { return fail(alias, Strings[.aliasWrong]) }
-    }
+    if isPublic, !local.utf8.isEmpty, !local.isAliasName { return fail(alias, Strings[.aliasWrong]) }
     let about = topic.text.trimmed
     var room = NewRoom(
-      preset: isPublic ? .publicChat : .privateChat, name: ByteString(title),
+      preset: isPublic ? .publicChat : .privateChat, name: title.utf8.isEmpty ? nil : ByteString(title),
       topic: about.utf8.isEmpty ? nil : ByteString(about),
-      aliasLocalpart: isPublic ? ByteString(local) : nil, invited: users)
+      aliasLocalpart: isPublic && !local.utf8.isEmpty ? ByteString(local) : nil, invited: users)
     if isSpace { room.type = NewRoom.spaceType }
-    run(.rooms(.create(room)), button, name)
+    run(.rooms(.create(room)), button) { [self] in name.focus() }
   }
 
   private func fail(_ field: Field<D>, _ text: String) {
@@ -132,10 +137,10 @@ final class NewDialog<D: DOM> {
     dom.flush()
   }
 
-  private func run(_ command: Command, _ button: SubmitButton<D>, _ field: Field<D>) {
+  private func run(_ command: Command, _ button: SubmitButton<D>, failed: @escaping () -> Void) {
     guard !button.isBusy else { return }
     dom.setText(trouble, "")
-    frame.enterRoom(app, by: command, button, trouble, entered: { [app, space] in app.put($0, in: space) }) { field.focus() }
+    frame.enterRoom(app, by: command, button, trouble, entered: { [app, space] in app.put($0, in: space) }, failed: failed)
   }
 }
 
@@ -153,4 +158,20 @@ extension App {
 extension String {
   /// Whether it can stand between the `#` and the `:` of an address.
   var isAliasName: Bool { !utf8.isEmpty && !utf8.contains { $0 <= 0x20 || $0 == 0x3A || $0 == 0x23 } }
+
+  /// What an address could be for a room of this name: no white space, no characters that an address may not have. Empty if there are none.
+  var proposedAliasName: String {
+    var bytes: [UInt8] = []
+    for byte in asciiLowercased.utf8 where byte > 0x7F || byte == 0x20 || byte == 0x2D || Self.isWord(byte) {
+      let byte = byte == 0x20 ? 0x2D : byte
+      if byte == 0x2D, bytes.last ?? 0x2D == 0x2D { continue }
+      bytes.append(byte)
+    }
+    if bytes.last == 0x2D { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    byte >= 0x30 && byte <= 0x39 || byte >= 0x61 && byte <= 0x7A || byte == 0x5F || byte == 0x2E
+  }
 }

@@ -2,19 +2,18 @@ import ClientCore
 import JSON
 import Messenger
 
-/// One line of text and what is done with it: a name, a topic, a user to invite.
+/// One line of text and what is done with it: a name, a topic.
 struct PromptDialog<D: DOM> {
   /// - Parameters:
-  ///   - isPerson: whether people are offered for its last word.
   ///   - text: stands in the field at first.
   ///   - command: nil where the text cannot be used; the field then shows `wrong`.
   init(
-    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, isPerson: Bool = false, hint: String = "", text: String = "",
+    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, hint: String = "", text: String = "",
     action: Strings.Key, busy: Strings.Key, wrong: String = "", in frame: DialogFrame<D>,
     _ command: @escaping (String) -> Command?, _ then: @escaping (String) -> Void = { _ in }
   ) {
     self.init(
-      app, title, label: label, isPerson: isPerson, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
+      app, title, label: label, hint: hint, text: text, action: action, busy: busy, wrong: wrong, in: frame,
       run: { text, ended in
         guard let command = command(text) else { return false }
         app.save(command, ended)
@@ -24,7 +23,7 @@ struct PromptDialog<D: DOM> {
 
   /// - Parameter run: does something with the text and says how it ended; false where the text cannot be used.
   init(
-    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, isPerson: Bool = false, hint: String = "", text: String = "",
+    _ app: App<D>, _ title: Strings.Key, label: Strings.Key, hint: String = "", text: String = "",
     action: Strings.Key, busy: Strings.Key, wrong: String = "", in frame: DialogFrame<D>,
     run: @escaping (String, @escaping (ClientError?) -> Void) -> Bool,
     _ then: @escaping (String) -> Void
@@ -34,7 +33,6 @@ struct PromptDialog<D: DOM> {
     let form = dom.element("form", "ma-form", in: frame.body)
     let field = Field(dom, Strings[label], hint: hint, in: form)
     field.set(text)
-    if isPerson { field.suggestPeople(app, in: frame) }
     frame.setFirst(field.input)
     let trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)

@@ -54,7 +54,7 @@ final class RoomListFilterBar<D: DOM> {
     dom.setLabel(field, .filter)
     button = dom.button("ma-round", icon: .filter, label: .shownConversations, in: line)
     dom.setAttribute(button, "aria-haspopup", "menu")
-    chip = dom.button("ma-chip", in: node)
+    chip = dom.button("ma-filter-chip", in: node)
     chipWords = dom.element("span", in: chip)
     Drawing.close.draw(dom, in: chip)
     readAll = dom.button("ma-button ma-wide", .markAllRead, in: node)

@@ -1,0 +1,265 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import WebHost
+
+/// A field in which people are found as one types, wherever people are chosen. Source: ARIA Authoring Practices, "Combobox".
+final class PeoplePicker<D: DOM> {
+  enum Purpose {
+    /// The one who is taken is the answer (`onTake`).
+    case one
+    /// Those who are taken stand as chips before the field.
+    case several
+  }
+
+  /// Typing mostly goes on within this time; then the server is not asked yet.
+  private static var pauseMilliseconds: Double { 150 }
+
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let purpose: Purpose
+  private let name: String
+  /// Whether contacts are offered before anything is typed.
+  private let offersContacts: Bool
+  private let room: RoomID?
+  private let field: Field<D>
+  private let chips: Node
+  private let list: Node
+  private var finder: PeopleFinder
+  private var options: [(person: PeopleFinder.Person, node: Node)] = []
+  private var marked: Int?
+  /// Enter was pressed before the server answered.
+  private var isWaitingToTake = false
+  private var isSearching = false
+  private var shownChips: [UserID] = []
+  /// The text changed by typing.
+  var onInput: () -> Void = {}
+  /// Gets the one who was taken.
+  var onTake: (UserID) -> Void = { _ in }
+
+  /// - Parameters:
+  ///   - name: of the list in the page, which may have several.
+  ///   - room: its members are shown as being there, and cannot be chosen.
+  init(
+    _ app: App<D>, _ purpose: Purpose, _ label: Strings.Key, hint: Strings.Key? = nil, name: String,
+    room: RoomID? = nil, offersContacts: Bool = false, in frame: DialogFrame<D>, at node: Node
+  ) {
+    self.app = app
+    self.frame = frame
+    self.purpose = purpose
+    self.name = name
+    self.offersContacts = offersContacts
+    self.room = room
+    dom = app.dom
+    let present = room.flatMap { app.client.room($0)?.memberIDs } ?? []
+    finder = PeopleFinder(own: app.userID, contacts: app.client.contacts(), present: present)
+    field = Field(dom, label, hint: hint, in: node)
+    chips = dom.element("div", "ma-chips", in: node)
+    list = dom.element("div", "ma-targets ma-people-found", in: node)
+    dom.setAttribute(list, "id", name)
+    dom.setAttribute(list, "role", "listbox")
+    dom.setLabel(list, .people)
+    for (key, value) in [("role", "combobox"), ("aria-controls", name), ("aria-autocomplete", "list")] {
+      dom.setAttribute(field.input, key, value)
+    }
+    field.onInput = { [self] in typed() }
+    dom.listen(field.input, .keyDown) { [self] in pressed($0) }
+    show()
+  }
+
+  var input: Node { field.input }
+  /// Without white space around it.
+  var text: String { field.text.trimmed }
+  var chosen: [UserID] { finder.chosen.map { $0.userID } }
+
+  func focus() { field.focus() }
+
+  func setError(_ error: String) {
+    field.setError(error)
+    field.focus()
+  }
+
+  /// Takes what is written to its end, where it is clear who is meant; else false, with an error that says what to do.
+  func settle() -> Bool {
+    switch purpose {
+    case .one:
+      if let user = PeopleFinder.user(in: ByteString(text)) {
+        onTake(user)
+      } else if let marked {
+        take(marked)
+      } else if isSearching {
+        isWaitingToTake = true
+      } else {
+        refuse()
+        return false
+      }
+      return true
+    case .several:
+      setText(finder.takeIDs(ByteString(text), isWhole: true).string)
+      show()
+      let free = options.indices.filter { canTake(options[$0].person) }
+      if !text.utf8.isEmpty, free.count == 1 { take(free[0]) }
+      if !text.utf8.isEmpty { refuse() }
+      return text.utf8.isEmpty
+    }
+  }
+
+  private func refuse() {
+    setError(text.utf8.isEmpty || !options.isEmpty ? Strings[.personMissing] : Strings[.personNotFound, text])
+    dom.flush()
+  }
+
+  private func setText(_ text: String) {
+    field.set(text)
+  }
+
+  // MARK: Typing
+
+  private func typed() {
+    isWaitingToTake = false
+    let words = field.text
+    if case .several = purpose {
+      let left = finder.takeIDs(ByteString(words)).string
+      if !left.hasSameBytes(as: words) { setText(left) }
+    } else {
+      finder.type(ByteString(words))
+    }
+    let version = finder.version
+    isSearching = finder.term != nil
+    show()
+    onInput()
+    guard isSearching else { return }
+    Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
+      if version == finder.version, frame.isOpen, let term = finder.term { search(term, version) }
+    }
+  }
+
+  private func search(_ term: ByteString, _ version: Int) {
+    app.ask(.searchUsers(term, limit: PeopleFinder.shownLimit)) { [self] result in
+      guard frame.isOpen, version == finder.version else { return }
+      isSearching = false
+      let isTaking = isWaitingToTake
+      isWaitingToTake = false
+      switch result {
+      case .success(let found):
+        let people = found.users.map { PeopleFinder.Person($0.id, name: $0.displayName, avatar: $0.avatar) }
+        guard finder.directoryAnswered(people, for: version) else { return }
+        show()
+        // Only if there is no doubt about who is meant.
+        if isTaking, options.count == 1, let marked { return take(marked) }
+        if options.isEmpty { field.setError(Strings[.personNotFound, text]) }
+      case .failure(let error):
+        // Those who are known without the server are still offered.
+        if options.isEmpty { field.setError(Strings.words(for: error)) }
+      }
+    }
+  }
+
+  // MARK: What fits
+
+  private func show() {
+    let kept = marked.map { options[$0].person.userID }
+    dom.releaseChildren(of: list)
+    options = []
+    let found = offersContacts || !text.utf8.isEmpty ? finder.found : []
+    for (index, person) in found.enumerated() {
+      let option = dom.element("div", "ma-target", in: list)
+      let id = person.userID.string
+      let isPresent = finder.isPresent(person.userID)
+      dom.setAttribute(option, "role", "option")
+      dom.setAttribute(option, "id", "\(name)-\(index)")
+      dom.fill(option, id: id, person.name.string, id, source: app.avatarSource(person.avatar))
+      if isPresent {
+        dom.setAttribute(option, "aria-disabled", "true")
+        let isInvited = room.flatMap { app.client.room($0)?.membership(of: person.userID) } == .invite
+        dom.element("span", "ma-note", text: isInvited ? .isInvited : .inRoomAlready, in: option)
+      } else {
+        dom.on(option, .click) { [self] _ in take(index) }
+      }
+      options.append((person, option))
+    }
+    // Whoever was marked stays so when more people come.
+    marked = options.firstIndex { $0.person.userID == kept && canTake($0.person) } ?? options.firstIndex { canTake($0.person) }
+    // In a list of proposals nobody is meant before something is typed.
+    if text.utf8.isEmpty { marked = nil }
+    dom.setFlag(list, "hidden", options.isEmpty)
+    dom.setAttribute(field.input, "aria-expanded", options.isEmpty ? "false" : "true")
+    if !options.isEmpty { field.setError(nil) }
+    mark()
+    if shownChips != chosen { showChips() }
+  }
+
+  private func canTake(_ person: PeopleFinder.Person) -> Bool { !finder.isPresent(person.userID) }
+
+  private func mark() {
+    for (index, option) in options.enumerated() {
+      dom.setAttribute(option.node, "aria-selected", index == marked ? "true" : "false")
+    }
+    if let marked {
+      dom.setAttribute(field.input, "aria-activedescendant", "\(name)-\(marked)")
+    } else {
+      dom.removeAttribute(field.input, dom.atom("aria-activedescendant"))
+    }
+  }
+
+  private func showChips() {
+    shownChips = chosen
+    dom.releaseChildren(of: chips)
+    for person in finder.chosen {
+      dom.chip(person.name.string, in: chips) { [self] in
+        finder.remove(person.userID)
+        show()
+        field.focus()
+        dom.flush()
+      }
+    }
+  }
+
+  // MARK: Choosing
+
+  private func pressed(_ event: PageEvent) -> EventReply {
+    guard !event.modifiers.contains(.composing) else { return .pass }
+    switch event.key {
+    case .arrowDown: move(by: 1)
+    case .arrowUp: move(by: -1)
+    case .enter where marked != nil:
+      if let marked { take(marked) }
+      return .preventDefault
+    case .backspace where field.text.utf8.isEmpty && !finder.chosen.isEmpty:
+      finder.removeLast()
+      show()
+      dom.flush()
+      return .pass
+    default: return .pass
+    }
+    mark()
+    dom.flush()
+    return .preventDefault
+  }
+
+  private func move(by step: Int) {
+    let free = options.indices.filter { canTake(options[$0].person) }
+    guard !free.isEmpty else { return }
+    guard let marked, let at = free.firstIndex(of: marked) else { return self.marked = step > 0 ? free.first : free.last }
+    self.marked = free[(at + step + free.count) % free.count]
+  }
+
+  private func take(_ index: Int) {
+    guard options.indices.contains(index), canTake(options[index].person) else { return }
+    let user = options[index].person.userID
+    switch purpose {
+    case .one: onTake(user)
+    case .several:
+      finder.choose(user)
+      setText("")
+      finder.type("")
+      field.setError(nil)
+      show()
+      onInput()
+      field.focus()
+    }
+    dom.flush()
+  }
+}
