@@ -48,6 +48,7 @@ function draw() {
     [field(form, 'userName', 'text', 'username', 'userNameHint'), field(form, 'password', 'password', 'current-password')],
     [field(form, 'userName', 'text', 'username', 'newUserNameHint'), field(form, 'password', 'password', 'new-password', 'newPasswordHint')],
   ];
+  element('p', 'ma-note', form, word('forgotAsk'));
   const submit = element('button', 'ma-button ma-primary', form);
   submit.type = 'submit';
   element('span', 'mg-spinner', submit).ariaHidden = 'true';

@@ -144,7 +144,9 @@ class Person:
         return other
 
     async def open(self, fragment=""):
+        """Until the program has drawn: the form that stands there before it is gone."""
         await self.page.goto(self.base + "/" + fragment)
+        await self.page.locator("#app > *").first.wait_for(state="attached")
 
     async def register(self):
         page = self.page

@@ -35,7 +35,7 @@ SIGHT = """async pixels => {
   return {
     top: feed.scrollTop, start: feed.textContent.includes('This is the beginning of the conversation.'),
     rows: rows().filter(row => buttons(row, 'Show less').length === 0).map(row => ({
-      spoken: row.ariaLabel, unread: [...row.querySelectorAll('[role=img]')].map(mark => mark.checkVisibility({ visibilityProperty: true }) ? mark.ariaLabel : '').join(' '),
+      spoken: row.ariaLabel,
       buttons: [...row.querySelectorAll('button')].filter(button => button.checkVisibility())
         .map(button => [button.ariaLabel ?? button.textContent, button.ariaPressed !== null]),
     })),

@@ -154,9 +154,8 @@ def page_row(row):
     reactions = {key: int(count) for key, count in (REACTION.match(name).groups() for name, is_choice in row["buttons"] if is_choice)}
     replies = [found[0] for name, _ in row["buttons"] if (found := REPLIES.match(name))]
     behind = [f", {key} {count}" for key, count in list(reactions.items())[:SPOKEN_REACTIONS]] + [f", {words}" for words in replies]
-    unread = re.match("[0-9]+", row["unread"])
     shown = {"kind": "message", "text": text.removesuffix("".join(behind)), "name": about.split(", ")[0], "edited": ", edited" in about,
-             "unread": int(unread[0]) if unread else 0, "replies": int(replies[0].split(" ")[0]) if replies else 0, "reactions": reactions}
+             "replies": int(replies[0].split(" ")[0]) if replies else 0, "reactions": reactions}
     return shown | {"pending": spoken} if any(words in about for words in PENDING) else shown
 
 

@@ -120,13 +120,9 @@ class Truth:
         return {"timeline": self.page_rows(), "members": members, "unread": "99+" if unread > 99 else str(unread)}
 
     def page_rows(self):
-        """As the page shows them: in words, with the number of members who have not read each message."""
+        """As the page shows them: in words."""
         names = shown_names(self.members)
         events = {event["event_id"]: event for event in self.events.events}
-        present = sum(membership == "join" for membership, _ in self.members.values())
-        places = {row["event"]: index for index, row in enumerate(self.rows[False])}
-        readers = [places[event] for event in self.readers(False).values()]
-
         present_names = {name for membership, name in self.members.values() if membership in ("join", "invite")}
 
         def name(user):
@@ -137,12 +133,11 @@ class Truth:
             return f"{last} ({user})" if last and last in present_names else last or user
 
         rows = []
-        for index, row in enumerate(self.rows[False]):
+        for row in self.rows[False]:
             if row["kind"] == "state":
                 rows.append({"kind": "state", "text": line(events[row["event"]], name)})
                 continue
-            unread = present - sum(place >= index for place in readers)
-            rows.append({"kind": "message", "text": row.get("text", "Message deleted"), "name": name(row["sender"]), "edited": row["edited"], "unread": unread,
+            rows.append({"kind": "message", "text": row.get("text", "Message deleted"), "name": name(row["sender"]), "edited": row["edited"],
                          "replies": row.get("replies", 0), "reactions": {key: len(senders) for key, senders in row["reactions"].items()}})
         return rows
 

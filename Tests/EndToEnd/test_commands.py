@@ -128,6 +128,8 @@ def accounts(shell):
     shell.admin("token", "list")
     shell.admin("token", "delete", "come-in")
     shell.admin("token", "list")
+    shell.admin("invite-link", "list")
+    shell.admin("invite-link", "revoke", "none", code=1)
     shell.admin("report", "list")
 
 

@@ -449,7 +449,7 @@ async def _(test):
         await enter(page, guest)
         await frame.get_by_role("textbox").wait_for()
         host.send(room, "A parcel: 3", msgtype="com.example.parcel", count=3)
-        await frame.get_by_text("A parcel: 3", exact=True).wait_for()
+        await frame.get_by_role("feed").get_by_text("A parcel: 3", exact=True).wait_for()
         # By the page of the one, drawn for both.
         await page.get_by_role("button", name="Order beans").click()
         await frame.get_by_text("2 pieces", exact=True).wait_for()

@@ -103,6 +103,8 @@ async def _(test):
             await page.get_by_label("User name", exact=True).locator("visible=true").fill("carol")
             await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
             await page.get_by_role("button", name="Create account").click()
+            # The card before signing in has the same heading: the room has a box to write in.
+            await stranger.composer.wait_for()
             await stranger.heading("Garden").wait_for()
             assert "join" not in page.url, "the token stays in the address"
 

@@ -73,6 +73,10 @@ import Testing
     try await APIFixture.run { fixture in
       let versions = try await fixture.call(.get, "/_matrix/client/versions")
       #expect(versions.json["versions"]?.elements.contains { $0.string == "v1.19" } == true)
+      // What would be offered in vain.
+      for missing: StaticString in ["martlet.no_mail", "martlet.no_federation"] {
+        #expect(versions.json["unstable_features"]?[missing]?.bool == true)
+      }
       let known = try await fixture.call(.get, "/.well-known/matrix/client", headers: [("Host", "localhost:8008")])
       #expect(known.json["m.homeserver"]?["base_url"]?.string == "http://localhost:8008")
       let ann = try await fixture.register("ann")

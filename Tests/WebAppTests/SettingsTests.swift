@@ -66,7 +66,7 @@ struct SettingsTests {
 
   @Test("an ignored person is listed when the list has come back, before the answer or after it", arguments: [true, false])
   func ignoring(isEarly: Bool) throws {
-    let page = Self.page(.account)
+    let page = Self.page(.privacy)
     page.type("@mallory:x", into: Strings[.userID])
     page.dom.fire(.submit, on: try #require(page.all("ma-form").last { $0.tag == "form" }).node)
     let list = #""account_data":{"events":[{"type":"m.ignored_user_list","content":{"ignored_users":{"@mallory:x":{}}}}]}"#
@@ -152,12 +152,12 @@ struct SettingsTests {
 
   @Test("somebody is ignored by their ID, and what is none is said to be none")
   func ignored() {
-    let page = Self.page(.account)
+    let page = Self.page(.privacy)
     page.type("mallory", into: Strings[.userID])
-    page.submitForm(1)
+    page.submitForm()
     #expect(page.text.contains(Strings[.userIDWrong]))
     page.type("@mallory:chat.example", into: Strings[.userID])
-    page.submitForm(1)
+    page.submitForm()
     #expect(page.body(of: "m.ignored_user_list").contains("@mallory:chat.example"))
     page.answer("m.ignored_user_list", "{}")
     page.sync(
@@ -203,9 +203,12 @@ struct SettingsTests {
     page.sync([("!a", room("Choir", [("@boris:chat.example", "x", 10)]))])
     page.dom.fire(.click, on: try #require(page.all("ma-entry-more").first).node)
     page.click(Strings[.details])
+    page.click(Strings[.roomSettings])
+    page.click(Strings[.notifications])
     let choice = { words in page.all("ma-choice").first { $0.attributes["aria-label"] == Strings[words] } }
     page.dom.fire(.change, on: try #require(choice(.snooze)).node, text: "1")
     page.dom.fire(.change, on: try #require(choice(.notifications)).node, text: "\(NotificationMode.mute.rawValue)")
+    page.app.dialogs.closeAll()
     page.click(Strings[.close])
     #expect(page.all("ma-details").isEmpty)
     // The page of a test ends where something is changed that is gone.
@@ -218,8 +221,8 @@ struct SettingsTests {
   func pages() {
     let page = Self.page(.appearance)
     #expect(
-      page.all("ma-choice").compactMap { $0.attributes["aria-label"] } == [.theme, .density, .language].map { Strings[$0] })
-    page.click(Strings[.profileTab])
+      page.all("ma-choice").compactMap { $0.attributes["aria-label"] } == [.theme, .density].map { Strings[$0] })
+    page.click(Strings[.privacy])
     #expect(page.all("ma-choice").compactMap { $0.attributes["aria-label"] } == [Strings[.presence]])
     page.click(Strings[.close])
     #expect(page.all("ma-overlay").isEmpty)

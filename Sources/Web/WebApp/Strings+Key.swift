@@ -11,9 +11,9 @@ extension Strings {
       userName, userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint,
       serverIs, change, serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong,
       registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing,
-      passwordShort, forgotPassword, forgotNote, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest,
-      oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree,
-      agreeFirst
+      passwordShort, forgotPassword, forgotNote, forgotAsk, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith,
+      goOnAsGuest, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere,
+      termsToAgree, agree, agreeFirst
     // Invite links
     case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
       signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,

@@ -42,7 +42,7 @@ import Testing
     let answered = finder.directoryAnswered([Self.person("@bob:example.org"), Self.person("@boris:example.org")], for: old)
     #expect(answered)
     #expect(Self.ids(finder.found) == ["@boris:example.org", "@debora:example.org", "@bob:example.org"])
-    finder.type("x")
+    finder.type("qq")
     let late = finder.directoryAnswered([Self.person("@late:example.org")], for: old)
     #expect(!late && finder.found.isEmpty)
   }

@@ -37,16 +37,21 @@ enum Capabilities {
     "org.matrix.simplified_msc3575"
   ]
 
-  /// The answer of `/versions`. Each later version only adds to the ones before it.
-  static let versions: [UInt8] = {
+  /// The answer of `/versions`. Each later version only adds to the ones before it. What clients would offer in vain is announced as missing:
+  /// they ask before anybody is signed in.
+  static func versions(sendsMail: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.array("versions", 1...19) { $1.write("v1.\($0)") }
       writer.key("unstable_features")
-      writer.object { writer in for feature in unstableFeatures { writer.member(feature, true) } }
+      writer.object { writer in
+        for feature in unstableFeatures { writer.member(feature, true) }
+        writer.member("martlet.no_mail", !sendsMail)
+        writer.member("martlet.no_federation", true)
+      }
     }
     return writer.bytes
-  }()
+  }
 
   /// The answer of `/capabilities`.
   ///

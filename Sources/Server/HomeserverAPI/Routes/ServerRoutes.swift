@@ -6,7 +6,8 @@ import MatrixModel
 /// What the server is and can do: versions, capabilities, discovery.
 extension Routes {
   mutating func addServerRoutes(_ settings: APIConfiguration) {
-    on(.getVersions, budget: .free) { _ in .json(Capabilities.versions) }
+    let versions = Capabilities.versions(sendsMail: homeserver.configuration.identity.confirmsEmail)
+    on(.getVersions, budget: .free) { _ in .json(versions) }
     let serverName = homeserver.configuration.serverName
     on(.getWellknown, budget: .free) { request in
       // Without a setting the client comes back the way it came.

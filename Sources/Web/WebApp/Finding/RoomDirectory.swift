@@ -43,6 +43,7 @@ final class RoomDirectory<D: DOM> {
       search = Field(dom, .searchRooms, kind: "search", in: parent)
       server = Field(dom, .serverAddress, kind: "search", hint: .directoryHint, in: parent)
     }
+    server?.setHidden(true)
     list = dom.element("div", "ma-directory", in: parent)
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, .publicRooms)
@@ -88,6 +89,7 @@ final class RoomDirectory<D: DOM> {
       dom.setText(note, .serverAddressWrong)
       return dom.flush()
     }
+    if !isLoaded { offerServers() }
     isLoaded = true
     more.setBusy(true)
     if isFirst { dom.setText(note, .loadingRoomList) }
@@ -111,6 +113,14 @@ final class RoomDirectory<D: DOM> {
       }
     }
     dom.flush()
+  }
+
+  /// Rooms of other servers are offered where one's own talks to others.
+  private func offerServers() {
+    guard let server else { return }
+    app.ask(.versions()) { [self] result in
+      if isShown, case .success(let versions) = result { server.setHidden(versions.has("martlet.no_federation")) }
+    }
   }
 
   /// Whose rooms are listed, where it is not one's own.

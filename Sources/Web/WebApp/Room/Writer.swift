@@ -57,7 +57,7 @@ final class Writer<D: DOM> {
     composer.addButton(.plus, Strings[.sendMore]) { [self] in openMenu() }
     composer.addButton(.smile, Strings[.emoji], atEnd: true) { [self] in pickEmoji() }
     let microphone = composer.addButton(.microphone, Strings[.voiceMessage], atEnd: true) { [self] in recordVoice() }
-    dom.setClass(microphone, "mg-composer-button ma-voice")
+    dom.setClass(microphone, "mg-composer-button ma-microphone")
     dom.on(microphone, .hold) { [self] in held($0.x) }
     dom.listen(composer.send, .contextMenu) { [self] _ in
       openSendMenu()

@@ -15,6 +15,10 @@ final class SignInScreen<D: DOM> {
   private let userName: Field<D>
   private let password: Field<D>
   private let forgot: Node
+  /// Where the server sends no mail: whom to ask.
+  private let askHost: Node
+  /// Nothing is offered before it is known to work.
+  private var sendsMail = false
   private let token: Field<D>
   private let newUserName: Field<D>
   private let newPassword: Field<D>
@@ -52,6 +56,7 @@ final class SignInScreen<D: DOM> {
     newUserName = Field(dom, .userName, autocomplete: "username", hint: .newUserNameHint, in: form)
     password = Field(dom, .password, kind: "password", autocomplete: "current-password", in: form)
     forgot = dom.button("ma-link", .forgotPassword, in: form)
+    askHost = dom.element("p", "ma-note", text: .forgotAsk, in: form)
     newPassword = Field(
       dom, Strings[.password], kind: "password", autocomplete: "new-password", hint: Strings[.newPasswordHint], in: form)
     token = Field(dom, .token, hint: .tokenHint, in: form)
@@ -173,7 +178,8 @@ final class SignInScreen<D: DOM> {
     }
     userName.setHidden(isNew)
     password.setHidden(isNew)
-    dom.setFlag(forgot, "hidden", isNew)
+    dom.setFlag(forgot, "hidden", isNew || !sendsMail)
+    dom.setFlag(askHost, "hidden", isNew || sendsMail)
     newUserName.setHidden(!isNew)
     newPassword.setHidden(!isNew)
     let signIn = app.client.signIn
@@ -285,6 +291,12 @@ final class SignInScreen<D: DOM> {
   // MARK: Server
 
   private func askServer() {
+    app.ask(.versions()) { [self] result in
+      guard !isClosed else { return }
+      if case .success(let versions) = result { sendsMail = !versions.has("martlet.no_mail") }
+      update()
+      dom.flush()
+    }
     app.ask(.session(.loadFlows)) { [self] result in
       guard !isClosed else { return }
       serverUse.setBusy(false)
