@@ -41,7 +41,7 @@ def _(test):
     scripts = re.findall(r'<script type="module"(?: async)? src="([^"]+)"', page)
     preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)"', page)
     at_once = imported(scripts, AT_ONCE) - {"host.js"}
-    assert scripts == ["host.js", "language.js"] and len(at_once) > 10 and sorted(preloaded) == sorted(at_once), set(preloaded) ^ at_once
+    assert scripts == ["host.js", "early.js"] and len(at_once) > 10 and sorted(preloaded) == sorted(at_once), set(preloaded) ^ at_once
     kept = re.findall(r"'([^']+)'", re.search(r"^const files = \[(.*?)\];", worker, re.MULTILINE | re.DOTALL).group(1))
     kept_scripts = [name for name in kept if name.endswith(".js")]
     # What is imported later is wanted without a network, too.
@@ -129,7 +129,7 @@ def _(test):
     assert renamed("events.js", r"^  swipe:", "  swiped:") == ["events.js has no event swipe"]
     assert renamed("page.js", r"pageChanges\.escape", "pageChanges.leave") == ["page.js tells of no change escape"]
     for old, new in (("command 7 remove", "command 77 remove"), ("event 3 scroll", "event 33 scroll"), ("call lock id:int", "call hold id:int"),
-                     ("change 7 escape", "change 8 escape"), ("state 3 dark", "state 9 dark"), ("name:atom value:text", "value:text name:atom")):
+                     ("change 7 escape", "change 8 escape"), ("state 3 dark", "state 19 dark"), ("name:atom value:text", "value:text name:atom")):
         assert old in listed
         other = script.parse(listed.replace(old, new, 1))
         assert script.read(script.SWIFT) != script.swift(other) and script.read(script.SCRIPT) != script.script(other), old

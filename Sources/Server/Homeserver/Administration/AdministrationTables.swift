@@ -26,7 +26,10 @@ enum AdministrationTables {
     CREATE TABLE sent_notice(
       actor TEXT NOT NULL, transaction_id TEXT NOT NULL, event_id TEXT NOT NULL, sent INTEGER NOT NULL,
       PRIMARY KEY(actor, transaction_id)) STRICT, WITHOUT ROWID
-    """,
+    """
+  ]
+
+  static let dailyStatements = [
     // A row a day for the graphs; `day` is its beginning in milliseconds since 1970. `counted` is the position up to which messages are
     // counted, of all rows the highest.
     """

@@ -5,8 +5,8 @@ import ServerMedia
 import ServerPush
 import ServerRooms
 
-/// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Until the
-/// first release there is one migration, afterwards each change is a new one.
+/// Every table of the server. A chapter keeps its tables in `…Tables.statements`; this is the list of chapters. Data folders are in use: what
+/// comes to the foundation is a migration of its own, which an older folder takes when the server opens it.
 package enum Schema {
   private static let chapters = [
     RoomTables.statements,
@@ -14,7 +14,6 @@ package enum Schema {
     DeviceTables.statements,
     AccountDataTables.statements,
     IdentityTables.statements,
-    InviteLinkTables.statements,
     KeyBackupTables.statements,
     MediaTables.statements,
     PreviewTables.statements,
@@ -34,6 +33,11 @@ package enum Schema {
 
   /// - Parameter tables: statements of modules above, whose rows lie in the same database.
   package static func migrations(with tables: [String] = []) -> [Migration] {
-    [Migration(version: 1, name: "foundation", statements: chapters.flatMap { $0 } + tables)]
+    [
+      Migration(version: 1, name: "foundation", statements: chapters.flatMap { $0 } + tables),
+      Migration(
+        version: 2, name: "invite links and daily figures",
+        statements: InviteLinkTables.statements + AdministrationTables.dailyStatements)
+    ]
   }
 }
