@@ -11,7 +11,7 @@ struct MigrationTests {
     let configuration = DatabaseConfiguration(path: folder.path + "/martlet.db")
     let foundation = try #require(Schema.migrations().first)
     let old = try Database(configuration, migrations: [foundation])
-    try old.writeBlocking { try $0.execute("INSERT INTO notice_room(user_id, room_id) VALUES ('@a:x', '!a')") }
+    _ = try old.writeBlocking { _ = try $0.execute("INSERT INTO notice_room(user_id, room_id) VALUES ('@a:x', '!a')") }
     old.close()
     let database = try Database(configuration, migrations: Schema.migrations())
     let (tables, rooms) = try database.readBlocking { reader in
