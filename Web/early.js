@@ -98,7 +98,15 @@ const fieldsOf = (screen, tab) => ['username', tab === 0 ? 'current-password' : 
   .map(kind => [...screen.querySelectorAll(`input[autocomplete=${kind}]`)].find(input => !input.closest('[hidden]')));
 
 function handOver(screen, { tab, isSent, inputs, focused }) {
-  if (tab === 1) screen.querySelectorAll('[role=tab]')[1]?.click();
+  if (tab === 1) {
+    const choose = () => {
+      const button = screen.querySelectorAll('[role=tab]')[1];
+      if (button?.getAttribute('aria-selected') !== 'true') button?.click();
+    };
+    choose();
+    // Where the program was not yet listening.
+    setTimeout(choose, 100);
+  }
   fieldsOf(screen, tab).forEach((field, index) => {
     const { value, selectionStart, selectionEnd } = inputs[index];
     if (!field) return;

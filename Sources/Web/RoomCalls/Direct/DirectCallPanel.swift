@@ -25,6 +25,7 @@ final class DirectCallPanel<D: DOM> {
   private var room: RoomID?
   /// One looks at another room: the call is a small window over it.
   private var isElsewhere = false
+  private var shownClasses = "dc-call"
   private var clock: HostTask?
 
   private struct Picture {
@@ -74,7 +75,11 @@ final class DirectCallPanel<D: DOM> {
     title.set(name)
     dom.setAttribute(root, "aria-label", Word.callOf.text(name))
     isElsewhere = call.state != .ringing && call.room != calls.desk.shown
-    dom.setClass(root, isElsewhere ? "dc-call rc-elsewhere" : call.state == .ringing ? "dc-call rc-rings" : "dc-call")
+    let classes = isElsewhere ? "dc-call rc-elsewhere" : call.state == .ringing ? "dc-call rc-rings" : "dc-call"
+    if !classes.hasSameBytes(as: shownClasses) {
+      shownClasses = classes
+      dom.setClass(root, classes)
+    }
     room = call.room
     showState(call, name)
     showPictures(call, name, media)

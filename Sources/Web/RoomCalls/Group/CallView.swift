@@ -63,12 +63,16 @@ final class CallView<D: DOM> {
 
   /// One looks at another room: the call is a small window over it.
   private var isElsewhere: Bool { call.isElsewhere }
+  private var wasElsewhere = false
 
   func show() {
     let name = Word.groupCallIn.text(call.known?.name ?? call.room.string)
     set(title, name, &shownTitle)
     dom.setAttribute(root, "aria-label", name)
-    dom.setClass(root, isElsewhere ? "gc-call rc-elsewhere" : "gc-call")
+    if isElsewhere != wasElsewhere {
+      wasElsewhere = isElsewhere
+      dom.setClass(root, isElsewhere ? "gc-call rc-elsewhere" : "gc-call")
+    }
     showState()
     dom.setText(badge, call.session?.recording == nil ? "" : Word.groupCallRecorded.text)
     dom.setFlag(badge, "hidden", call.session?.recording == nil)
