@@ -7,6 +7,8 @@ import { setting } from './settings.js';
 
 const root = document.getElementById('app');
 const wasm = new URL(root.dataset.program, import.meta.url);
+// In Firefox an account that is made while the forms change places does not come about, for a reason that is not found yet: it waits for the program.
+const isFirefox = CSS.supports('-moz-appearance', 'none');
 const isComingBack = new URLSearchParams(location.search).has('loginToken');
 
 function element(tag, classes, parent, text = '') {
@@ -97,16 +99,14 @@ function draw() {
 const fieldsOf = (screen, tab) => ['username', tab === 0 ? 'current-password' : 'new-password']
   .map(kind => [...screen.querySelectorAll(`input[autocomplete=${kind}]`)].find(input => !input.closest('[hidden]')));
 
-function handOver(screen, { tab, isSent, inputs, focused }) {
-  if (tab === 1) {
-    const choose = () => {
-      const button = screen.querySelectorAll('[role=tab]')[1];
-      if (button?.getAttribute('aria-selected') !== 'true') button?.click();
-    };
-    choose();
-    // Where the program was not yet listening.
-    setTimeout(choose, 100);
+// Until the program has the same tab, which it may not hear at once, this form stays above its own.
+async function handOver(screen, written) {
+  const tabOf = () => screen.querySelectorAll('[role=tab]')[written().tab];
+  for (let tries = 0; tries < 40 && tabOf()?.getAttribute('aria-selected') !== 'true'; tries++) {
+    tabOf()?.click();
+    if (tabOf()?.getAttribute('aria-selected') !== 'true') await new Promise(done => setTimeout(done, 50));
   }
+  const { tab, isSent, inputs, focused } = written();
   fieldsOf(screen, tab).forEach((field, index) => {
     const { value, selectionStart, selectionEnd } = inputs[index];
     if (!field) return;
@@ -118,11 +118,12 @@ function handOver(screen, { tab, isSent, inputs, focused }) {
     field.focus();
     field.setSelectionRange(selectionStart, selectionEnd);
   });
+  document.getElementById('early').remove();
   if (isSent) screen.querySelector('form').requestSubmit();
 }
 
 async function start() {
-  const isFirst = isOurPage && !root.frame && setting('signed-in') === '' && !isComingBack && !location.hash.startsWith('#/join') && self === top;
+  const isFirst = isOurPage && !root.frame && !isFirefox && setting('signed-in') === '' && !isComingBack && !location.hash.startsWith('#/join') && self === top;
   // The program comes behind what is needed to see something.
   if (isFirst) await textsLoaded.catch(() => {});
   fetchEarly(wasm);
@@ -134,9 +135,8 @@ async function start() {
     const shown = root.querySelector('.ma-signin, .ma-app, .ma-elsewhere, .mg-notice');
     if (!shown) return;
     observer.disconnect();
-    const now = written();
-    if (shown.matches('.ma-signin')) handOver(shown, now);
-    document.getElementById('early').remove();
+    if (shown.matches('.ma-signin')) handOver(shown, written);
+    else document.getElementById('early').remove();
   }).observe(root, { childList: true });
 }
 
