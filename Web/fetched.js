@@ -1,15 +1,15 @@
-// A file that was asked for before its reader was there.
+// Files that early.js requests ahead of program.js, which reads them.
 
 const answers = new Map();
 
 export function fetchEarly(url) {
   const answer = fetch(url);
-  // Its reader hears of it.
+  // A failure reaches whoever takes the answer; until then it is no unhandled rejection.
   answer.catch(() => {});
   answers.set(new URL(url, import.meta.url).href, answer);
 }
 
-// The answer, once; what nobody asked for is asked for now.
+// The answer of the early request, once, because its body can be read only once. Any other URL is requested now.
 export function fetchNow(url) {
   const { href } = new URL(url, import.meta.url);
   const answer = answers.get(href) ?? fetch(url);

@@ -8,20 +8,24 @@ from harness import test
 NEEDS_BROWSER = True
 
 
+async def without_program(person):
+    """Opens the page; its program comes when the event that is returned beside the form is set."""
+    may_come = asyncio.Event()
+
+    async def hold(route):
+        await may_come.wait()
+        await route.continue_()
+
+    await person.page.route("**/app.wasm", hold)
+    await person.page.goto(person.base + "/", wait_until="commit")
+    return person.page.locator("#early"), may_come
+
+
 @test("before the program is there one writes one's name and password, and sends them: the program goes on with what was written")
 async def _(test):
     user = User(test.base, "early")
     async with people(test, "alice", service_workers="block") as alice:
-        page = alice.page
-        may_come = asyncio.Event()
-
-        async def hold(route):
-            await may_come.wait()
-            await route.continue_()
-
-        await page.route("**/app.wasm", hold)
-        await page.goto(test.base + "/", wait_until="commit")
-        early = page.locator("#early")
+        page, (early, may_come) = alice.page, await without_program(alice)
         await expect(early.get_by_label("User name").locator("visible=true")).to_be_focused()
         # The other tab and back: each has its own fields.
         await early.get_by_role("tab", name="Create account").click()
@@ -51,16 +55,7 @@ async def _(test):
 async def _(test):
     user = User(test.base, "early")
     async with people(test, "alice", service_workers="block") as alice:
-        page = alice.page
-        may_come = asyncio.Event()
-
-        async def hold(route):
-            await may_come.wait()
-            await route.continue_()
-
-        await page.route("**/app.wasm", hold)
-        await page.goto(test.base + "/", wait_until="commit")
-        early = page.locator("#early")
+        page, (early, may_come) = alice.page, await without_program(alice)
         await early.get_by_label("User name").locator("visible=true").fill(user.user_id)
         await early.get_by_label("Password").locator("visible=true").fill(PASSWORD)
         await page.keyboard.press("Enter")

@@ -40,7 +40,9 @@ package struct AdministrationAddress: Hashable, Sendable {
     guard let first = parts.first, ByteString(decoding: first) == "admin" as ByteString else { return nil }
     let name = parts.count > 1 ? ByteString(decoding: parts[1]) : ""
     section = Section.allCases.first { name == $0.name } ?? .overview
-    let subject = parts.count > 2 ? Self.decode(parts[2]) : ""
+    let text = parts.count > 2 ? Array(parts[2]) : []
+    // What is not encoded is what somebody typed.
+    let subject = ByteString(decoding: PercentEncoding.decode(text[...]) ?? text)
     self.subject = subject.count <= Self.subjectBytesLimit ? subject : ""
   }
 
@@ -48,31 +50,5 @@ package struct AdministrationAddress: Hashable, Sendable {
     var text = "/admin/" + section.name.description
     if !subject.isEmpty { text += "/" + PercentEncoding.encode(subject) }
     return text
-  }
-
-  /// Leaves what is no escape as it is.
-  private static func decode(_ text: some Collection<UInt8>) -> ByteString {
-    let text = Array(text)
-    var bytes: [UInt8] = []
-    var at = 0
-    while at < text.count {
-      if text[at] == UInt8(ascii: "%"), at + 2 < text.count, let high = digit(text[at + 1]), let low = digit(text[at + 2]) {
-        bytes.append(high << 4 | low)
-        at += 3
-      } else {
-        bytes.append(text[at])
-        at += 1
-      }
-    }
-    return ByteString(decoding: bytes)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -3,7 +3,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Rings for a call that somebody has just begun in a small room, until one joins, declines, or half a minute has gone.
+/// Rings for a call that somebody has just begun in a small room, until one joins, declines, half a minute has gone, or the room is small no more.
 final class RoomBell<D: DOM> {
   private static var ringMilliseconds: Int64 { 30_000 }
   private static var soundMilliseconds: Double { 2_500 }
@@ -36,7 +36,7 @@ final class RoomBell<D: DOM> {
     let now = Host.wallClockMilliseconds()
     guard let known = group.desk.room(id) else { return }
     let members = known.call.members(at: now)
-    if id == room, members.isEmpty || members.contains(where: { $0.user == group.user }) { return stop() }
+    if id == room, !known.isSmall || members.isEmpty || members.contains(where: { $0.user == group.user }) { return stop() }
     guard room == nil, known.isSmall, known.directUser == nil, let first = members.first, let user = group.user,
       !members.contains(where: { $0.user == user }), group.ongoing == nil
     else { return }

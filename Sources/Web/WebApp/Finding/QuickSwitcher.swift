@@ -36,11 +36,9 @@ final class QuickSwitcher<D: DOM> {
     self.frame = frame
     dom = app.dom
     frame.setTitle(.goToConversation, look: "ma-switcher")
-    field = dom.element("input", "ma-input", in: frame.body)
+    field = dom.finder(.roomOrPerson, in: frame.body)
     for (name, value) in [
-      ("type", "text"), ("role", "combobox"), ("aria-expanded", "true"), ("aria-controls", "ma-targets"),
-      ("aria-autocomplete", "list"), ("autocomplete", "off"), ("spellcheck", "false"), ("placeholder", Strings[.roomOrPerson]),
-      ("aria-label", Strings[.roomOrPerson])
+      ("role", "combobox"), ("aria-expanded", "true"), ("aria-controls", "ma-targets"), ("aria-autocomplete", "list")
     ] { dom.setAttribute(field, name, value) }
     list = dom.element("div", "ma-targets", in: frame.body)
     dom.setAttribute(list, "id", "ma-targets")

@@ -12,9 +12,23 @@ final class ForwardDialog<D: DOM> {
   private static var targetsLimit: Int { 20 }
   private static var pauseMilliseconds: Double { 200 }
 
+  private struct Person {
+    let userID: UserID
+    let name: String
+    let avatar: MediaURI?
+  }
+
   private enum Target: Equatable {
     case room(RoomID)
-    case user(UserID, name: String)
+    case user(Person)
+
+    static func == (left: Target, right: Target) -> Bool {
+      switch (left, right) {
+      case (.room(let one), .room(let other)): one == other
+      case (.user(let one), .user(let other)): one.userID == other.userID
+      default: false
+      }
+    }
   }
 
   private let app: App<D>
@@ -39,11 +53,7 @@ final class ForwardDialog<D: DOM> {
     self.frame = frame
     frame.setTitle(.forwardTo, look: "ma-switcher")
     let form = dom.element("form", "ma-form", in: frame.body)
-    let field = dom.element("input", "ma-input", in: form)
-    for (name, value) in [
-      ("type", "text"), ("autocomplete", "off"), ("spellcheck", "false"), ("placeholder", Strings[.roomOrPerson]),
-      ("aria-label", Strings[.roomOrPerson])
-    ] { dom.setAttribute(field, name, value) }
+    let field = dom.finder(.roomOrPerson, in: form)
     list = dom.element("div", "ma-targets", in: form)
     dom.setAttribute(list, "role", "group")
     dom.setLabel(list, .forwardTo)
@@ -92,7 +102,8 @@ final class ForwardDialog<D: DOM> {
     app.ask(.searchUsers(ByteString(words), limit: Self.peopleLimit)) { [self] result in
       guard asked == version, frame.isOpen, case .success(let found) = result else { return }
       for user in found.users where user.id != app.userID && !known.contains(user.id) {
-        let target = Target.user(user.id, name: Member.shownName(user.displayName, of: user.id).string)
+        let name = Member.shownName(user.displayName, of: user.id).string
+        let target = Target.user(Person(userID: user.id, name: name, avatar: user.avatar))
         if !chosen.contains(target) { add(target) }
       }
     }
@@ -110,7 +121,9 @@ final class ForwardDialog<D: DOM> {
       dom.fill(
         line, id: room.directUserID?.string ?? id.string, Strings.words(for: room.name),
         room.directUserID?.string ?? room.canonicalAlias?.string, source: app.avatarSource(room.avatar))
-    case .user(let user, let name): dom.fill(line, id: user.string, name, user.string, source: nil)
+    case .user(let person):
+      let id = person.userID.string
+      dom.fill(line, id: id, person.name, id, source: app.avatarSource(person.avatar))
     }
     dom.on(check, .change) { [self] event in
       chosen.removeAll { $0 == target }
@@ -145,13 +158,13 @@ final class ForwardDialog<D: DOM> {
     failure = nil
     for target in chosen {
       switch target {
-      case .room(let room): send(messages, to: room)
-      case .user(let user, _):
-        app.ask(.rooms(.openDirectChat(with: user.text))) { [self] result in
+      case .room(let room): send(messages, to: room, target)
+      case .user(let person):
+        app.ask(.rooms(.openDirectChat(with: person.userID.text))) { [self] result in
           switch result {
-          case .room(let room): send(messages, to: room)
-          case .failed(let error): ended(error)
-          default: ended(nil)
+          case .room(let room): send(messages, to: room, target)
+          case .failed(let error): ended(target, error)
+          default: ended(target, nil)
           }
         }
       }
@@ -159,18 +172,23 @@ final class ForwardDialog<D: DOM> {
   }
 
   /// The outbox keeps what is in it, also without a network.
-  private func send(_ messages: [OutgoingMessage], to room: RoomID) {
+  private func send(_ messages: [OutgoingMessage], to room: RoomID, _ target: Target) {
     let draft = app.client.room(room)?.draft(in: nil)
     for message in messages { app.askOrSay(.sending(.send(room, message))) }
     if let draft { app.ask(.sending(.setDraft(room, draft))) }
-    ended(nil)
+    ended(target, nil)
   }
 
-  private func ended(_ error: ClientError?) {
+  /// Who has the messages is not sent them again by another try.
+  private func ended(_ target: Target, _ error: ClientError?) {
     failure = failure ?? error
+    if error == nil { chosen.removeAll { $0 == target } }
     waiting -= 1
     guard waiting == 0 else { return }
-    if let failure { return failed(failure) }
+    if let failure {
+      show("")
+      return failed(failure)
+    }
     frame.close()
     app.notices.show(.forwarded)
   }

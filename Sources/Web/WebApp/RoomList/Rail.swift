@@ -70,6 +70,11 @@ final class Rail<D: DOM> {
     if let space = view.space, !spaces.contains(space) { choose(.everything) }
   }
 
+  /// Other rooms of these spaces are unread.
+  func countsChanged(_ spaces: [RoomID]) {
+    for index in items.indices { if let space = items[index].view.space, spaces.contains(space) { show(&items[index]) } }
+  }
+
   func choose(_ view: ListView) {
     guard view != self.view else { return }
     self.view = view

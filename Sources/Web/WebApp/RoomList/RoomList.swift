@@ -104,7 +104,9 @@ final class RoomList<D: DOM> {
   /// Called when the first sync is over, also where it brought no room.
   func connectionChanged() { showEmptiness() }
 
-  /// Spaces came, went, have other names, or other rooms of them are unread.
+  func spaceCountsChanged(_ spaces: [RoomID]) { rail.countsChanged(spaces) }
+
+  /// Spaces came, went, or have other names.
   func spacesChanged() {
     let view = rail.view
     rail.update()

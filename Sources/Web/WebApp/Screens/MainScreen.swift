@@ -160,7 +160,7 @@ final class MainScreen<D: DOM> {
       room?.roomsChanged()
       if let id = app.place.room { details?.membersChanged(id) }
     case .arrived(let id, let events): calls.arrived(id, events)
-    case .spaceCounts: list.spacesChanged()
+    case .spaceCounts(let spaces): list.spaceCountsChanged(spaces)
     case .session, .commandFinished, .sending, .storeFailed, .breadcrumbs, .receipts, .accountData, .quietHours:
       break
     }

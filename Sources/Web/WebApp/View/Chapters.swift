@@ -39,20 +39,12 @@ final class Chapters<D: DOM> {
     show()
   }
 
-  var selected: Int { tabs.selected }
-
   private func show() {
+    let selected = tabs.selected
     for (index, page) in pages.enumerated() { dom.setFlag(page, "hidden", index != selected) }
     guard !isMade[selected] else { return }
     isMade[selected] = true
     dom.element("h3", "ma-chapter-title", text: chapters[selected].title, in: pages[selected])
     chapters[selected].make(pages[selected])
-  }
-
-  /// What is shown is different now; chapters that are not looked at are made anew when they are.
-  func renew() {
-    for page in pages { dom.releaseChildren(of: page) }
-    for index in isMade.indices { isMade[index] = false }
-    show()
   }
 }

@@ -31,6 +31,16 @@ extension DOM {
     return title
   }
 
+  /// A field without a label beside it, in which one looks for something; what it says is also its name.
+  func finder(_ words: Strings.Key, in parent: Node) -> Node {
+    let field = element("input", "ma-input", in: parent)
+    for (name, value) in [
+      ("type", "text"), ("autocomplete", "off"), ("spellcheck", "false"), ("placeholder", Strings[words]),
+      ("aria-label", Strings[words])
+    ] { setAttribute(field, name, value) }
+    return field
+  }
+
   /// A part of the page that F6 goes to. `Web/keys.js`
   func markPart(_ node: Node) { setAttribute(node, "data-region", "") }
 
