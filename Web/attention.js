@@ -26,8 +26,9 @@ function withdrawNotification(tag) {
 // What the service worker shows and what the page shows of a room is one notification where both are its.
 const isPushedTo = () => { try { return settings().getItem('pushes') !== null; } catch { return false; } };
 
-// Between two times of the day, over midnight too, nobody is told of anything.
+// Between two times of the day, over midnight too, nobody is told of anything; nor who does not want to be disturbed for some time.
 function isQuiet() {
+  if (Number(setting('snoozed-until')) > Date.now()) return true;
   const [from, until] = [setting('quiet-from'), setting('quiet-until')], now = new Date().toTimeString().slice(0, 5);
   if (from === '' || until === '' || from === until) return false;
   return from < until ? from <= now && now < until : from <= now || now < until;

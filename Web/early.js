@@ -1,8 +1,10 @@
-// Signing in before the program is there. Who was not signed in here sees the form at once, can write in it and even send it; the program, which
-// is a hundred times as large, then draws its own in the same place and takes over what was written.
+// What is there before the program, which is a hundred times as large. Who was signed in here sees the rooms as they were (kept-list.js). Who was
+// not sees the form for that, can write in it and even send it; the program then draws its own in the same place and takes over what was written.
 
 import { fetchEarly } from './fetched.js';
+import { drawKeptList, keepList } from './kept-list.js';
 import { isOurPage, textsLoaded, word } from './language.js';
+import { applyLook } from './look.js';
 import { setting } from './settings.js';
 
 const root = document.getElementById('app');
@@ -122,22 +124,53 @@ async function handOver(screen, written) {
   if (isSent) screen.querySelector('form').requestSubmit();
 }
 
+// What the program draws shows that it is there: its first screen, or of the rooms the first.
+function whenDrawn(signs, then) {
+  const observer = new MutationObserver(look);
+  observer.observe(root, { childList: true, subtree: true });
+  look();
+
+  function look() {
+    const shown = root.querySelector(signs);
+    if (!shown) return;
+    observer.disconnect();
+    then(shown);
+  }
+}
+
+function showForm() {
+  const written = draw();
+  whenDrawn('.ma-signin, .ma-app, .ma-elsewhere, .mg-notice', shown => {
+    if (shown.matches('.ma-signin')) handOver(shown, written);
+    else document.getElementById('early').remove();
+  });
+}
+
+function showList() {
+  // On a phone the room has the whole page.
+  if (location.hash !== '' && matchMedia('(max-width: 719.98px)').matches) return;
+  const screen = drawKeptList();
+  if (!screen) return;
+  applyLook();
+  root.after(screen);
+  whenDrawn('.ma-list .ma-entry, .ma-list .ma-empty:not([hidden], .ma-coming), .ma-administration, .ma-signin, .ma-elsewhere, .mg-notice', () => {
+    const [from, to] = [screen, root].map(page => page.querySelector('.ma-rooms'));
+    if (to) to.scrollTop = from.scrollTop;
+    screen.remove();
+  });
+}
+
 async function start() {
-  const isFirst = isOurPage && !root.frame && !isFirefox && setting('signed-in') === '' && !isComingBack && !location.hash.startsWith('#/join') && self === top;
+  const isPlain = isOurPage && !root.frame && !isComingBack && !location.hash.startsWith('#/') && self === top;
+  const isSignedIn = setting('signed-in') !== '';
+  if (isPlain && isSignedIn) showList();
+  const isFirst = isPlain && !isSignedIn && !isFirefox;
   // The program comes behind what is needed to see something.
   if (isFirst) await textsLoaded.catch(() => {});
   fetchEarly(wasm);
-  if (!isFirst || word('welcome') === undefined) return;
-  // The program was quicker.
-  if (root.childElementCount > 0) return;
-  const written = draw();
-  new MutationObserver((_, observer) => {
-    const shown = root.querySelector('.ma-signin, .ma-app, .ma-elsewhere, .mg-notice');
-    if (!shown) return;
-    observer.disconnect();
-    if (shown.matches('.ma-signin')) handOver(shown, written);
-    else document.getElementById('early').remove();
-  }).observe(root, { childList: true });
+  // The program may have been quicker.
+  if (isFirst && word('welcome') !== undefined && root.childElementCount === 0) showForm();
 }
 
+keepList(root);
 start();

@@ -16,7 +16,7 @@ async function leave(name, known) {
 }
 
 const leavePage = () => leave('page', {
-  server: settings().getItem('server') ?? location.origin, language: locale, quiet: [setting('quiet-from'), setting('quiet-until')],
+  server: settings().getItem('server') ?? location.origin, language: locale, quiet: ['quiet-from', 'quiet-until', 'snoozed-until'].map(setting),
 });
 
 // Something of it is different: what is pushed is told by it from now on.

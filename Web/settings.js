@@ -18,5 +18,9 @@ function attempt(run) {
 export const settingService = () => ({
   setting_get: key => attempt(() => settings().getItem(key)),
   setting_set: (key, value) => attempt(() => settings().setItem(key, value)),
-  setting_remove: key => attempt(() => settings().removeItem(key)),
+  setting_remove: key => attempt(() => {
+    settings().removeItem(key);
+    // Names and words of somebody's rooms.
+    if (key === 'signed-in') settings().removeItem('kept-list');
+  }),
 });

@@ -43,7 +43,8 @@ async function show(news) {
   });
 }
 
-function isQuiet([from, until] = []) {
+function isQuiet([from, until, snoozed] = []) {
+  if (Number(snoozed) > Date.now()) return true;
   const now = new Date().toTimeString().slice(0, 5);
   if (!from || !until || from === until) return false;
   return from < until ? from <= now && now < until : from <= now || now < until;

@@ -19,6 +19,13 @@ MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideL
                "--allow-loopback-in-peer-connection", "--autoplay-policy=no-user-gesture-required",
                "--auto-select-desktop-capture-source=Entire screen"]
 
+
+async def open_settings(page):
+    """By one's own picture."""
+    await page.get_by_role("button", name=PROFILE).click()
+    await page.get_by_role("menuitem", name="Settings").click()
+
+
 # Keeps what the browser gives of camera and microphone.
 CAPTURES = """() => {
   const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);

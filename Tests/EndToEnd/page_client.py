@@ -6,7 +6,7 @@ import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
-from browser import expect, people
+from browser import expect, open_settings, people
 from room_view import page_row
 
 # Tall enough for what is compared at a time: rows out of sight are not on the page.
@@ -134,7 +134,7 @@ class PageClient:
     async def name(self, text):
         if self.link.kind:
             return
-        await self.page.get_by_role("button", name="Your profile").click()
+        await open_settings(self.page)
         await self.page.get_by_label("Display name").fill(text)
         await self.page.get_by_role("button", name="Save").click()
         await expect(self.page.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false", timeout=STEP_SECONDS * 1000)

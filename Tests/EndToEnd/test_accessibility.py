@@ -52,8 +52,19 @@ async def screens(person, room, say):
     await page.evaluate("() => { location.hash = ''; }")
     await button("Your profile").wait_for()
     yield "rooms"
+    await button("Your profile").click()
+    await page.get_by_role("menuitem").first.wait_for()
+    yield "own menu"
+    for words in ("Set a status…", "Do not disturb"):
+        await person.choose(say[words])
+        yield words
+        await page.keyboard.press("Escape")
+        await button("Your profile").click()
+    await page.keyboard.press("Escape")
     for words, name in (("Your profile", "settings"), ("New conversation", "new conversation"), ("Go to a conversation", "switcher")):
         await button(words).first.click()
+        if name == "settings":
+            await person.choose(say["Settings"])
         await page.get_by_role("dialog").wait_for()
         yield name
         if name == "settings":

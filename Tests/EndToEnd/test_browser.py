@@ -7,7 +7,7 @@ import struct
 import zlib
 from urllib.parse import parse_qs, quote, urlsplit
 
-from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, expect, people, send_files
+from browser import ANCHOR, DESKTOP, GIVE, PASSWORD, PHONE, WATCH, Watch, expect, open_settings, people, send_files
 from client import User, fresh, room_path
 from harness import test
 from looks import zone
@@ -355,7 +355,7 @@ async def _(test):
             await page.get_by_role("combobox", name="Sprache").select_option("English")
             await page.get_by_text("No conversations yet").wait_for()
             await page.reload()
-            await page.get_by_role("button", name="Your profile").click()
+            await open_settings(page)
             await page.get_by_role("tab", name="Language").click()
             await page.get_by_role("combobox", name="Language").select_option("As the browser (Deutsch)")
             await page.get_by_text("Noch keine Unterhaltungen").wait_for()
@@ -500,7 +500,7 @@ async def _(test):
     async with people(test, "alice") as alice:
         await alice.sign_in(user)
         page = alice.page
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
         background = "() => getComputedStyle(document.body).backgroundColor"
         light = await page.evaluate(background)
@@ -514,7 +514,7 @@ async def _(test):
         await page.get_by_label("Density").select_option("Compact")
         await page.get_by_label("Show deleted messages").uncheck()
         await page.reload()
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         assert await page.evaluate(background) == dark
         await page.get_by_role("tab", name="Appearance").click()
         await expect(page.get_by_label("Show deleted messages")).not_to_be_checked()
@@ -571,7 +571,7 @@ async def _(test):
           Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
         await alice.page.reload()
         await alice.sign_in(alice_user)
-        await alice.page.get_by_role("button", name="Your profile").click()
+        await open_settings(alice.page)
         await alice.page.get_by_role("tab", name="Notifications").click()
         assert not await alice.page.get_by_label("Play a sound").is_checked()
         await alice.page.get_by_label("Show notifications of this browser").check()
@@ -626,7 +626,7 @@ async def _(test):
             await alice.picture(f"phone-dialog-{scheme}")
             await alice.page.keyboard.press("Escape")
             await alice.page.get_by_role("dialog").wait_for(state="detached")
-            await alice.page.get_by_role("button", name="Your profile").click()
+            await open_settings(alice.page)
             await alice.picture(f"phone-profile-{scheme}")
             await alice.page.keyboard.press("Escape")
 
@@ -906,7 +906,7 @@ async def _(test):
         await alice.page.get_by_role("dialog").wait_for(state="detached")
         assert await alice.page.evaluate("document.activeElement !== document.body")
 
-        await boris.page.get_by_role("button", name="Your profile").click()
+        await open_settings(boris.page)
         await boris.page.get_by_label("Display name").fill("Boris Brandt")
         await boris.page.get_by_role("button", name="Save").click()
         await expect(boris.dialog.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false")
@@ -977,7 +977,7 @@ async def _(test):
             await page.get_by_role("button", name="Join", exact=True).click()
             await tina.heading("Open garden").wait_for()
 
-            await page.get_by_role("button", name="Your profile").click()
+            await open_settings(page)
             await page.get_by_role("button", name="Sign out").click()
             await tina.dialog.get_by_role("button", name="Sign out").click()
             await page.get_by_role("heading", name="Welcome to Martlet").wait_for()

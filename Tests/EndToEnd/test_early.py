@@ -1,7 +1,7 @@
-"""The sign-in form that stands there before the program does."""
+"""What stands there before the program does: the sign-in form, or the rooms as they were."""
 import asyncio
 
-from browser import PASSWORD, expect, people
+from browser import PASSWORD, expect, open_settings, people
 from client import User
 from harness import test
 
@@ -62,3 +62,38 @@ async def _(test):
         await early.get_by_text("Signing in…").wait_for()
         may_come.set()
         await alice.signed_in()
+
+
+@test("who is signed in sees the rooms as they were before the program is there, and opens one; signed out, nothing of them is kept")
+async def _(test):
+    user, friend = User(test.base, "early"), User(test.base, "friend")
+    rooms = {name: user.create_room(name=name, preset="public_chat") for name in ("Garden", "<b>Hall</b>", "Kitchen")}
+    friend.join(rooms["Garden"])
+    friend.send(rooms["Garden"], "the plums <i>are</i> ripe")
+    async with people(test, "alice", service_workers="block") as alice:
+        page = alice.page
+        await alice.sign_in(user)
+        await alice.entry("Garden").get_by_text("the plums <i>are</i> ripe").wait_for()
+        # On the way out of the page.
+        await page.goto("about:blank")
+        early, may_come = await without_program(alice)
+        lines = early.get_by_role("button", name="Options").locator("xpath=preceding-sibling::*")
+        await expect(lines).to_have_count(3)
+        await early.get_by_text("<b>Hall</b>").wait_for()
+        await early.get_by_text("the plums <i>are</i> ripe").wait_for()
+        await alice.picture("rooms-as-they-were")
+        await early.get_by_text("Garden", exact=True).click()
+        may_come.set()
+        await alice.heading("Garden").wait_for()
+        await expect(early).to_have_count(0)
+        assert await page.evaluate("() => localStorage.getItem('kept-list') !== null")
+
+        await open_settings(page)
+        await page.get_by_role("button", name="Sign out").click()
+        await alice.dialog.get_by_role("button", name="Sign out").click()
+        await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        assert await page.evaluate("() => Object.values(localStorage).every(kept => !kept.includes('plums'))")
+        await page.goto("about:blank")
+        await page.goto(alice.base + "/")
+        await page.get_by_role("heading", name="Welcome to Martlet").first.wait_for()
+        await expect(page.get_by_text("Garden")).to_have_count(0)

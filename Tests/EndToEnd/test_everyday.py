@@ -5,7 +5,7 @@ import pathlib
 import re
 from datetime import date
 
-from browser import expect, in_room, send_files
+from browser import expect, in_room, open_settings, send_files
 from harness import PATIENCE, test
 from test_browser import fits, html, post, upload
 from test_composer import last, two_in
@@ -191,7 +191,7 @@ async def _(test):
         await page.set_viewport_size({"width": 1280, "height": 800})
         measure = "node => node.getBoundingClientRect().height"
         comfortable = await alice.entry("Spacious").evaluate(measure)
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
         await page.get_by_label("Density").select_option("compact")
         await page.keyboard.press("Escape")
@@ -209,7 +209,7 @@ async def _(test):
     async with in_room(test, room, {"alice": users["alice"]}, permissions=["clipboard-read", "clipboard-write"]) as alice:
         page = alice.page
         await alice.sees("very secret words")
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="About").click()
         await page.get_by_label("Show diagnostics").check()
         await page.keyboard.press("Escape")
@@ -250,7 +250,7 @@ async def _(test):
         await alice.picture("figures")
         await page.reload()
         await page.get_by_role("region", name="Live figures").wait_for()
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="About").click()
         await page.get_by_label("Show diagnostics").uncheck()
         await figures.wait_for(state="detached")

@@ -1,4 +1,8 @@
 """The flows that people go through most, with the actions that each may take: a press, or one thing typed. One more action fails the test."""
+import json
+import time
+from urllib.parse import quote
+
 from browser import expect, people
 from client import User, room_path
 from harness import test
@@ -82,3 +86,57 @@ async def _(test):
         await page.keyboard.type("qqqqqqqq")
         await page.get_by_text("Nobody found for").wait_for()
         await page.keyboard.press("Escape")
+
+
+@test("flows: one is away, not to be disturbed for an hour, or says what one is doing, by one's own picture")
+async def _(test):
+    user, friend = User(test.base, "alice"), User(test.base, "friend")
+    friend.join(user.create_room(name="Hall", preset="public_chat"))
+    status = lambda: friend.get(f"presence/{quote(user.user_id)}/status").ok()
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await alice.sign_in(user)
+        await alice.entry("Hall").wait_for()
+
+        do = Actions(alice)
+        await do.press("button", "Your profile")
+        async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
+            await do.press("menuitemcheckbox", "Away")
+        assert do.count <= 2 and status()["presence"] == "unavailable", (do.count, status())
+        await page.get_by_role("button", name="Your profile").click()
+        await expect(page.get_by_role("menuitemcheckbox", name="Away")).to_be_checked()
+        await page.keyboard.press("Escape")
+
+        do = Actions(alice)
+        await do.press("button", "Your profile")
+        await do.press("menuitem", "Set a status…")
+        await do.press("button", "At lunch")
+        async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
+            await do.press("button", "Save")
+        assert do.count <= 4 and status()["status_msg"] == "🍽️ At lunch", (do.count, status())
+        await page.get_by_role("button", name="Your profile").click()
+        await alice.dialog.get_by_text("🍽️ At lunch").wait_for()
+        await alice.choose("Change status…")
+        await page.get_by_label("Clear after").select_option("One hour")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Your profile").click()
+        await alice.dialog.get_by_text("🍽️ At lunch until").wait_for()
+        # The hour is over two seconds from now.
+        await page.evaluate("() => localStorage.setItem('status-until', Date.now() + 2000)")
+        taken_back = lambda answer: answer.url.endswith("/status") and json.loads(answer.request.post_data or "{}").get("status_msg") == ""
+        async with page.expect_response(taken_back):
+            await page.reload()
+        assert status().get("status_msg", "") == "", status()
+
+        do = Actions(alice)
+        await do.press("button", "Your profile")
+        await do.press("menuitem", "Do not disturb")
+        async with page.expect_response(lambda answer: answer.url.endswith("/martlet.snooze")):
+            await do.press("menuitem", "For an hour")
+        until = user.get(f"user/{quote(user.user_id)}/account_data/martlet.snooze").ok()["until"] / 1000 - time.time()
+        assert do.count <= 3 and 3500 < until < 3700, (do.count, until)
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("menuitemcheckbox", name="Do not disturb").click()
+        await alice.dialog.get_by_text("On until").wait_for()
+        await alice.choose("Turn off")
+        await alice.until("() => localStorage.getItem('snoozed-until') === null")

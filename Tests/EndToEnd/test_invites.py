@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote
 
 from accessibility import check
-from browser import PASSWORD, expect, people
+from browser import PASSWORD, expect, open_settings, people
 from client import Api, User, fresh
 from harness import test
 from server import Server
@@ -136,7 +136,7 @@ async def _(test):
 
             await inviter.sign_in(ann)
             page = inviter.page
-            await page.get_by_role("button", name="Your profile").click()
+            await open_settings(page)
             await page.get_by_role("tab", name="Invite links").click()
             await page.get_by_text("1 of 10 used").wait_for()
             await page.get_by_role("button", name="Revoke: Chat with you").click()

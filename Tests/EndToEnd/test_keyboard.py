@@ -178,6 +178,9 @@ async def _(test):
         await hands.press("button", "Close", page.get_by_role("complementary", name="Search in this room"))
 
         await hands.press("button", "Your profile")
+        await hands.keyboard.press("ArrowUp")
+        await hands.keyboard.press("ArrowUp")
+        await hands.keyboard.press("Enter")
         await hands.tab_to(alice.dialog.get_by_role("tab", selected=True))
         while not await alice.dialog.get_by_role("tab", name="Appearance", selected=True).count():
             await hands.keyboard.press("ArrowRight")

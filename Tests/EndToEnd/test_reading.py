@@ -5,7 +5,7 @@ import re
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from browser import PHONE, expect, in_room, people, send_files
+from browser import PHONE, expect, in_room, open_settings, people, send_files
 from client import User, room_path
 from harness import test
 from test_browser import fill, picture, post, upload
@@ -40,7 +40,7 @@ async def _(test):
     room, users = two_in(test, "Private")
     async with people(test, "boris") as boris:
         await boris.sign_in(users["boris"])
-        await boris.page.get_by_role("button", name="Your profile").click()
+        await open_settings(boris.page)
         await boris.page.get_by_role("tab", name="Privacy and security").click()
         await boris.page.get_by_label("Do not show others how far I have read").check()
         await boris.page.keyboard.press("Escape")
@@ -368,7 +368,7 @@ async def _(test):
           Object.defineProperty(document, 'hasFocus', { value: () => false });""")
         await page.reload()
         await alice.sign_in(users["alice"])
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Notifications").click()
         await page.get_by_label("Show notifications of this browser").check()
         now = datetime.now()
@@ -378,7 +378,7 @@ async def _(test):
         await page.keyboard.press("Escape")
         users["boris"].send(room, "are you asleep?")
         await page.get_by_role("button", name="Night, 1 unread message").wait_for()
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Notifications").click()
         await page.get_by_label("Quiet until").fill((now - timedelta(hours=1)).strftime("%H:%M"))
         await page.keyboard.press("Escape")
@@ -396,7 +396,7 @@ async def told_away(alice, user):
       Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
     await alice.page.reload()
     await alice.sign_in(user)
-    await alice.page.get_by_role("button", name="Your profile").click()
+    await open_settings(alice.page)
     await alice.page.get_by_role("tab", name="Notifications").click()
     await alice.page.get_by_label("Show notifications of this browser").check()
     await alice.page.keyboard.press("Escape")
@@ -446,7 +446,7 @@ async def _(test):
     async with people(test, "alice", permissions=["notifications"]) as alice:
         await told_away(alice, users["alice"])
         react(own, "🙈")
-        await alice.page.get_by_role("button", name="Your profile").click()
+        await open_settings(alice.page)
         await alice.page.get_by_role("tab", name="Notifications").click()
         async with alice.page.expect_response(lambda answer: "martlet.reaction_notifications" in answer.url):
             await alice.page.get_by_label("Reactions to my messages").check()
@@ -469,7 +469,7 @@ async def _(test):
     path = f"user/{quote(user.user_id)}/account_data/martlet.quiet_hours"
     async with people(test, "alice", "boris") as (alice, other):
         await alice.sign_in(user)
-        await alice.page.get_by_role("button", name="Your profile").click()
+        await open_settings(alice.page)
         await alice.page.get_by_role("tab", name="Notifications").click()
         async with alice.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
             await alice.page.get_by_label("Quiet from").fill("22:30")
@@ -569,7 +569,7 @@ async def _(test):
           Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
         await alice.page.reload()
         await alice.sign_in(users["alice"])
-        await alice.page.get_by_role("button", name="Your profile").click()
+        await open_settings(alice.page)
         await alice.page.get_by_role("tab", name="Notifications").click()
         await alice.page.get_by_label("Play a sound").check()
         assert await alice.page.evaluate("window.sounds") == 1
@@ -592,7 +592,7 @@ async def _(test):
           Object.defineProperty(document, 'hasFocus', { value: () => !window.isAway });""")
         await alice.page.reload()
         await alice.sign_in(users["alice"])
-        await alice.page.get_by_role("button", name="Your profile").click()
+        await open_settings(alice.page)
         await alice.page.get_by_role("tab", name="Notifications").click()
         await alice.page.get_by_label("Show notifications of this browser").check()
         await alice.page.keyboard.press("Escape")

@@ -4,7 +4,7 @@ import contextlib
 import re
 from urllib.parse import quote
 
-from browser import GIVE, PHONE, expect, in_room, send_files, still
+from browser import GIVE, PHONE, expect, in_room, open_settings, send_files, still
 from harness import test
 from test_browser import fits, picture
 from test_composer import last, two_in
@@ -69,7 +69,7 @@ async def _(test):
         page, editor = alice.page, alice.composer
         keys, bar = page.keyboard, page.get_by_role("toolbar", name="Formatting")
         await editor.fill("**old** draft")
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
         await page.get_by_label("Write as it will look (rich text)").check()
         await keys.press("Escape")
@@ -275,7 +275,7 @@ async def _(test):
 
         # Not wanted any more, it leaves the Markdown where it was.
         await keys.type("- still")
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
         await page.get_by_label("Write as it will look (rich text)").uncheck()
         await press("Escape")

@@ -4,7 +4,7 @@ import re
 from types import SimpleNamespace
 from urllib.parse import quote
 
-from browser import PASSWORD, expect, people
+from browser import PASSWORD, expect, open_settings, people
 from client import Api, User, register, room_path
 from harness import NotRun, test
 from png import png
@@ -31,7 +31,7 @@ async def details(person, room):
 
 
 async def settings(person, tab):
-    await person.page.get_by_role("button", name="Your profile").click()
+    await open_settings(person.page)
     await person.page.get_by_role("tab", name=tab).click()
 
 
@@ -118,7 +118,7 @@ async def _(test):
     async with people(test, "alice") as alice:
         page = alice.page
         await alice.sign_in(user)
-        await page.get_by_role("button", name="Your profile").click()
+        await open_settings(page)
         async with page.expect_file_chooser() as chooser:
             await page.get_by_role("button", name="Change picture").click()
         async with page.expect_response(lambda answer: answer.url.endswith("/avatar_url") and answer.request.method == "PUT") as answer:
@@ -126,13 +126,14 @@ async def _(test):
         assert (await answer.value).ok
         await has_picture(page.get_by_role("dialog")).wait_for()
         assert user.get(f"profile/{encoded(user.user_id)}").ok()["avatar_url"].startswith("mxc://")
-        await page.get_by_label("Status").fill("in the shed")
+        await page.get_by_role("button", name="Set a status…").click()
+        await page.get_by_label("Status", exact=True).fill("in the shed")
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
-            await page.get_by_role("button", name="Save").click()
+            await page.get_by_role("button", name="Save").last.click()
         assert status()["status_msg"] == "in the shed" and status()["presence"] == "online", status()
         await page.get_by_role("tab", name="Privacy and security").click()
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
-            await page.get_by_label("What others see of you").select_option("Never that I am here")
+            await page.get_by_label("What others see of you").select_option("Invisible")
         assert status()["presence"] == "offline", status()
         await page.get_by_label("Do not show others that I am writing").check()
         await alice.picture("settings-profile")

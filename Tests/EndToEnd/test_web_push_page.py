@@ -13,7 +13,7 @@ import time
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-from browser import PHONE, expect, people, room_fragment, send_files
+from browser import PHONE, expect, open_settings, people, room_fragment, send_files
 from client import User, room_path
 from harness import PATIENCE, test
 from push_service import PushService
@@ -153,7 +153,7 @@ async def at_page(test, user, server, stub="", **options):
 
 
 async def open_settings(alice):
-    await alice.page.get_by_role("button", name="Your profile").click()
+    await open_settings(alice.page)
     await alice.page.get_by_role("tab", name="Notifications").click()
 
 

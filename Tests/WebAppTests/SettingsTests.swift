@@ -14,6 +14,7 @@ struct SettingsTests {
     page.signIn()
     page.sync([])
     page.click(Strings[.profile])
+    page.click(Strings[.settings])
     page.click(Strings[tab])
     return page
   }
@@ -238,6 +239,7 @@ struct SettingsTests {
     func lines() -> Int { page.all("mg-row").count { $0.allText.contains(Strings[.removedMessage]) } }
     #expect(lines() == 1)
     page.click(Strings[.profile])
+    page.click(Strings[.settings])
     page.click(Strings[.appearance])
     let box = try #require(page.all("ma-check").first { $0.allText == Strings[.showDeleted] }?.tags("input").first)
     #expect(box.attributes["checked"] != nil)

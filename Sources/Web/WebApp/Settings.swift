@@ -16,6 +16,8 @@ enum Settings {
   /// Times of the day as `HH:MM`, of the account; the host reads them.
   static let quietFrom = "quiet-from"
   static let quietUntil = "quiet-until"
+  /// Nobody is to be disturbed until then, in milliseconds since 1970.
+  static let snoozedUntil = "snoozed-until"
   /// Also while no page is open: the key of the subscription, as soon as there is one. The host reads it.
   static let pushes = "pushes"
   /// Somebody is signed in. `Web/early.js` reads it before the program runs.
@@ -27,6 +29,8 @@ enum Settings {
   static let emojiPicks = "emoji-picks"
   /// What one says of it.
   static let status = "status"
+  /// When it is taken back, in milliseconds since 1970.
+  static let statusUntil = "status-until"
   /// An invitation, while its reader is at a provider of single sign-on.
   static let invite = "invite"
   static func place(in room: RoomID) -> String { "place/" + room.string }

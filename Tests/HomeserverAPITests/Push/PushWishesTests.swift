@@ -56,6 +56,17 @@ import Testing
     }
   }
 
+  @Test func `nothing is pushed to whoever does not want to be disturbed, until that is over`() async throws {
+    try await PushFixture.run { push in
+      try await Self.keep("martlet.snooze", #"{"until":1700000060000}"#, push)
+      try await push.say("hush")
+      #expect(try await Self.told(push).isEmpty)
+      push.fixture.advance(milliseconds: 60_000)
+      let event = try await push.say("good morning")
+      #expect(try await Self.told(push) == [event])
+    }
+  }
+
   @Test func `what waited for its gateway is not pushed into a snooze`() async throws {
     try await PushFixture.run { push in
       push.peer.answers { _ in (500, "{}") }

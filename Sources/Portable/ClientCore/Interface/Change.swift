@@ -24,7 +24,7 @@ public enum Change: Sendable {
   indirect case sending(RoomID, SendID, SendProgress)
   /// `Client.pushRules`.
   case pushRules
-  /// `NotificationWishes.quietHours`.
+  /// `NotificationWishes.quietHours` or `snoozedUntilMilliseconds`.
   case quietHours
   // People
   /// `Client.ignoredUsers`.

@@ -31,8 +31,10 @@ extension Client {
     event.content.isSentSilently || rooms[room]?.state.marks.snoozedUntil ?? 0 > now
   }
 
-  /// Whether these are quiet hours of the account: one is told of nothing.
-  public var isQuiet: Bool { notificationWishes.quietHours?.contains(now) ?? false }
+  /// Whether one is told of nothing now: in quiet hours of the account, or because one does not want to be disturbed.
+  public var isQuiet: Bool {
+    notificationWishes.snoozedUntilMilliseconds > now || notificationWishes.quietHours?.contains(now) ?? false
+  }
 }
 
 /// Judges events of many rooms by the same rules.

@@ -75,6 +75,8 @@ struct Restored: Sendable {
       ignoredUsers = IgnoredUsers(content: json)
     } else if record.key == StoreKey.data(.quietHours) {
       _ = notificationWishes.take(.quietHours, json)
+    } else if record.key == StoreKey.data(.snooze) {
+      _ = notificationWishes.take(.snooze, json)
     } else if record.key == StoreKey.data(.reactionNotifications) {
       _ = notificationWishes.take(.reactionNotifications, json)
     } else if record.key.hasPrefix("a/room/") {

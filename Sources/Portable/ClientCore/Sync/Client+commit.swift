@@ -14,7 +14,8 @@ extension Client {
       if wereKnown { recountAllUnread() }
     }
     if let wishes = sync.notificationWishes {
-      let isAsBefore = wishes.quietHours == notificationWishes.quietHours
+      var isAsBefore = wishes.quietHours == notificationWishes.quietHours
+      isAsBefore = isAsBefore && wishes.snoozedUntilMilliseconds == notificationWishes.snoozedUntilMilliseconds
       notificationWishes = wishes
       if !isAsBefore { notify(.quietHours) }
     }

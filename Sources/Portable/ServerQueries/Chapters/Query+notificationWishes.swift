@@ -9,6 +9,12 @@ extension Query {
     setAccountData(.snooze, JSONWriter.object { $0.member("until", until) }, of: user, in: room)
   }
 
+  /// The same for all rooms (`NotificationWishes.snoozedUntilMilliseconds`).
+  /// - Parameter user: oneself.
+  public static func snoozeAll(untilMilliseconds until: Int64, of user: UserID) -> Query<Void> {
+    setAccountData(.snooze, JSONWriter.object { $0.member("until", until) }, of: user)
+  }
+
   /// - Parameter user: oneself.
   public static func setReactionNotifications(_ isOn: Bool, of user: UserID) -> Query<Void> {
     setAccountData(.reactionNotifications, JSONWriter.object { $0.member("enabled", isOn) }, of: user)

@@ -9,7 +9,9 @@ import ServerAccounts
 enum NotificationWishes {
   /// Whether nothing of the room is to be pushed to the user at this time, in milliseconds since 1970.
   static func holdBack(_ room: RoomID, from user: UserID, at now: Int64, _ tx: ReadTransaction) throws -> Bool {
-    if let snooze = try data(.snooze, of: user, in: room, tx), snooze.snoozedUntil > now { return true }
+    for place in [room, nil] {
+      if let snooze = try data(.snooze, of: user, in: place, tx), snooze.snoozedUntil > now { return true }
+    }
     return try data(.quietHours, of: user, in: nil, tx).flatMap { QuietHours($0) }?.contains(now) ?? false
   }
 

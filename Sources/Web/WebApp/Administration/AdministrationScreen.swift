@@ -35,6 +35,7 @@ final class AdministrationScreen<D: DOM> {
     for section in AdministrationAddress.Section.allCases { addLink(section) }
   }
 
+  @inline(never)
   func close() {
     page?.close()
     dom.release(root)
@@ -50,6 +51,7 @@ final class AdministrationScreen<D: DOM> {
 
   // MARK: Places
 
+  @inline(never)
   func show(_ address: AdministrationAddress) {
     self.address = address
     for link in links {
@@ -64,6 +66,7 @@ final class AdministrationScreen<D: DOM> {
     if isAdministrator == true { open() } else { check() }
   }
 
+  @inline(never)
   func takeFocus() { page?.takeFocus() }
 
   private func newPage() -> AdministrationPage<D> {

@@ -82,13 +82,15 @@ extension App {
   }
 }
 
-/// Quiet hours are the account's. The browser keeps them, too, as the host reads them: also while no page is open.
+/// Quiet hours are the account's, and so is not to be disturbed. The browser keeps them, too, as the host reads them: also while no page is open.
 extension App {
   func keepQuietHours() {
     guard embedding == nil else { return }
     let hours = client.notificationWishes.quietHours
     Host.setSetting(Settings.quietFrom, hours.map { App.clock($0.from) })
     Host.setSetting(Settings.quietUntil, hours.map { App.clock($0.until) })
+    let snoozed = client.notificationWishes.snoozedUntilMilliseconds
+    Host.setSetting(Settings.snoozedUntil, snoozed > 0 ? "\(snoozed)" : nil)
     Host.applyLook()
   }
 

@@ -17,11 +17,15 @@ enum Part {
     case .administration: "administration"
     }
   }
+
+  /// It is not used without that one. Also said in Web/program-parts.txt.
+  var base: Part? { self == .more ? .room : nil }
 }
 
 extension App {
   /// Runs `then` once the part is there: at once, where it has been loaded. It is not run if the part cannot be had; the page says so then.
   func need(_ part: Part, _ then: @escaping () -> Void) {
+    if let base = part.base, !Host.hasPart(base.name) { return need(base) { [self] in need(part, then) } }
     if Host.hasPart(part.name) { return then() }
     // In the place of a room that is to come stands that it comes.
     let isOver = part == .room ? {} : notices.showWhile(.opening)

@@ -77,6 +77,7 @@ final class DetailsPane<D: DOM> {
 
   private func hide() { if let room { app.goTo(.room(room)) } }
 
+  @inline(never)
   func show(_ id: RoomID?) {
     guard id != room else { return }
     room = id
@@ -95,6 +96,7 @@ final class DetailsPane<D: DOM> {
     dom.focus(close)
   }
 
+  @inline(never)
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
     guard id == room else { return }
     update()
@@ -102,11 +104,14 @@ final class DetailsPane<D: DOM> {
     if !aspects.isDisjoint(with: [.memberCounts, .members, .settings]) { needsMembers = true }
   }
 
+  @inline(never)
   func membersChanged(_ id: RoomID) { if id == room { needsMembers = true } }
 
   /// Somebody is blocked, or is not any more.
+  @inline(never)
   func ignoredChanged() { update() }
 
+  @inline(never)
   func settle() {
     if needsMembers { showMembers() }
     needsMembers = false

@@ -58,16 +58,19 @@ final class RoomScreen<D: DOM> {
     panel.onGoTo = { [self] in go(to: $0) }
   }
 
+  @inline(never)
   func close() {
     pause?.cancel()
     panel.close()
     conversation.close()
   }
 
+  @inline(never)
   func savePlace() { conversation.feed.savePlace() }
 
   // MARK: Which room
 
+  @inline(never)
   func show(_ id: RoomID?) {
     guard id != room else { return }
     panel.show(nil)
@@ -124,11 +127,13 @@ final class RoomScreen<D: DOM> {
   // MARK: Places in it
 
   /// To a message: where it is among those at hand, else around it.
+  @inline(never)
   func go(to event: EventID) {
     guard let room, !conversation.feed.goTo(event) else { return }
     conversation.show(TimelineKey(room, .event(event)), at: event)
   }
 
+  @inline(never)
   func showLatest() {
     guard let room else { return }
     if conversation.feed.key?.focus == .live {
@@ -152,6 +157,7 @@ final class RoomScreen<D: DOM> {
     return true
   }
 
+  @inline(never)
   func jump(to milliseconds: Int64, _ then: @escaping (ClientError?) -> Void) {
     guard let room else { return }
     app.ask(.timeline(.jumpToDate(room, milliseconds))) { [self] result in
@@ -182,8 +188,10 @@ final class RoomScreen<D: DOM> {
 
   // MARK: Changes
 
+  @inline(never)
   func roomsChanged() { if room != nil { showRoom() } }
 
+  @inline(never)
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
     guard id == room else { return }
     if !aspects.isDisjoint(with: [.name, .avatar, .topic, .membership, .memberCounts, .settings]) { showRoom() }
@@ -201,12 +209,14 @@ final class RoomScreen<D: DOM> {
   }
 
   /// All rows are made anew: something is shown in another way from now on.
+  @inline(never)
   func renewRows() {
     for feed in feeds { feed.renewRows() }
     app.dom.flush()
   }
 
   /// The page around draws messages of one more kind.
+  @inline(never)
   func register(_ kind: String, _ renderer: ContentRenderer) {
     for feed in feeds { feed.timeline.register(content: kind, renderer) }
     renewRows()
@@ -214,10 +224,12 @@ final class RoomScreen<D: DOM> {
 
   var feeds: [Feed<D>] { [conversation.feed] + (panel.conversation.map { [$0.feed] } ?? []) }
 
+  @inline(never)
   func changed(_ key: TimelineKey, _ changes: [TimelineChange]) {
     for feed in feeds where feed.key == key { feed.changed(changes) }
   }
 
+  @inline(never)
   func membersChanged(_ id: RoomID, _ users: [UserID]) {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
@@ -226,9 +238,11 @@ final class RoomScreen<D: DOM> {
     showRoom()
   }
 
+  @inline(never)
   func readCountsChanged(_ id: RoomID) { if id == room { conversation.feed.needsCounts = true } }
 
   /// Everything that has changed goes into the messenger as one step at the next frame: each step makes the browser lay the page out.
+  @inline(never)
   func settle() {
     let isNew = feeds.contains { $0.needsRows }
     guard Host.hasFrames, !isNew else { return settleNow() }

@@ -23,7 +23,7 @@ final class Rail<D: DOM> {
   private(set) var view = ListView.everything
   /// Called with what was chosen by the person.
   var onChoose: (ListView) -> Void = { _ in }
-  /// The own picture, which opens the profile.
+  /// The own picture, which opens one's menu.
   let profile: Node
   private let app: App<D>
   private let dom: D
@@ -53,7 +53,7 @@ final class Rail<D: DOM> {
     Drawing.plus.draw(dom, in: dom.element("span", "ma-rail-icon", in: new))
     dom.setLabel(new, .newSpace)
     dom.setAttribute(new, "title", Strings[.newSpace])
-    profile = dom.button("ma-round ma-rail-profile", label: Strings[.profile], in: node)
+    profile = dom.button("ma-round ma-me ma-rail-profile", label: Strings[.profile], in: node)
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewSpaceDialog(app, in: $0) } }
     dom.listen(list, .keyDown) { [self] in pressed($0) }
     dom.setFlag(node, "hidden", true)

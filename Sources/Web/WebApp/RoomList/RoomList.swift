@@ -21,6 +21,8 @@ final class RoomList<D: DOM> {
   private let node: Node
   /// In the header where there is no rail, else in the rail.
   private let avatars: [AvatarView<D>]
+  /// What others see of oneself, at each of them.
+  private let presences: [Node]
   private let profile: Node
   private let title: Node
   /// On a phone: to the home of the space whose rooms are listed.
@@ -45,8 +47,9 @@ final class RoomList<D: DOM> {
     rail = Rail(app, in: node)
     let column = dom.element("div", "ma-list-column", in: node)
     let header = dom.element("header", "ma-header", in: column)
-    profile = dom.button("ma-round", label: Strings[.profile], in: header)
-    avatars = [dom.avatar("ma-avatar-small", in: profile), dom.avatar("ma-avatar-small", in: rail.profile)]
+    profile = dom.button("ma-round ma-me", label: Strings[.profile], in: header)
+    avatars = [profile, rail.profile].map { [dom] in dom.avatar("ma-avatar-small", in: $0) }
+    presences = [profile, rail.profile].map { [dom] in dom.element("span", "ma-presence", in: $0) }
     title = dom.element("h1", "ma-list-title", text: .conversations, in: header)
     toSpace = dom.button("ma-round ma-narrow-only", icon: .info, label: .aboutSpace, in: header)
     let find = dom.button("ma-round", icon: .search, label: .goToConversation, in: header)
@@ -56,7 +59,7 @@ final class RoomList<D: DOM> {
     scroller = dom.element("div", "ma-rooms", in: column)
     empty = EmptyList(app, in: column)
     for profile in [profile, rail.profile] {
-      dom.on(profile, .click) { _ in app.openSettings() }
+      dom.on(profile, .click) { _ in app.dialogs.open(.more, as: .menu) { AccountMenu(app, in: $0) } }
     }
     dom.on(find, .click) { _ in app.openSwitcher() }
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
@@ -85,6 +88,7 @@ final class RoomList<D: DOM> {
       avatar.show(
         id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
     }
+    for presence in presences { dom.setClass(presence, OwnPresence.kept.signClass) }
   }
 
   func select(_ room: RoomID?) {

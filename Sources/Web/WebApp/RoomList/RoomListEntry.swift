@@ -56,6 +56,8 @@ final class RoomListEntry<D: DOM> {
     mention = TextView(dom, "span", "ma-badge ma-at", in: second)
     more = dom.button("ma-round ma-round-small ma-entry-more", icon: .more, in: node)
     setCurrent(false)
+    // For the page that keeps the list (kept-list.js).
+    dom.setAttribute(button, "data-room", id.string)
     let id = room.id
     dom.on(button, .click) { _ in app.goTo(.room(id)) }
     dom.on(more, .click) { _ in app.dialogs.open(.more, as: .menu) { RoomMenu(app, id, in: $0) } }

@@ -79,6 +79,8 @@ final class MainScreen<D: DOM> {
   /// The rooms of the list, from the top.
   var shownRooms: [RoomID] { list.rooms }
 
+  func showProfile() { list.showProfile() }
+
   func takeFocus() {
     if let administration { administration.takeFocus() } else if let room { dom.focus(room.header.title) }
   }

@@ -28,12 +28,9 @@ final class PrivacyPage<D: DOM> {
   }
 
   private func addPresence(in page: Node) {
-    let options: [(value: String, words: String)] = [
-      ("", Strings[.presenceOnline]), ("unavailable", Strings[.presenceAway]), ("offline", Strings[.presenceHidden])
-    ]
-    Choice(dom, Strings[.presence], options, selected: Host.setting(Settings.presence) ?? "", in: page) { [app] kind in
-      Host.setSetting(Settings.presence, kind.utf8.isEmpty ? nil : kind)
-      app.tellPresence(always: true)
+    let options = OwnPresence.allCases.map { (value: $0.rawValue, words: Strings[$0.words]) }
+    Choice(dom, Strings[.presence], options, selected: OwnPresence.kept.rawValue, in: page) { [app] chosen in
+      app.show(OwnPresence.allCases.first { $0.rawValue.hasSameBytes(as: chosen) } ?? .online)
     }
   }
 

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Oneself: picture, name, ID, what one says of oneself, and the way out.
+/// Oneself: picture, name, ID, and the way out.
 final class ProfilePage<D: DOM> {
   private let app: App<D>
   private let dom: D
@@ -25,38 +25,25 @@ final class ProfilePage<D: DOM> {
     let form = dom.element("form", "ma-form", in: page)
     name = Field(dom, .displayName, hint: .displayNameHint, in: form)
     name.set(app.client.ownDisplayName?.string ?? "")
-    let status = Field(dom, .statusText, in: form)
-    status.set(Host.setting(Settings.status) ?? "")
     let save = SubmitButton(dom, .save, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
     if let user = app.userID { CopyLine(app, .userID, user.string, in: page) }
     AdministrationLine(app, frame, in: page)
+    let status = dom.button("ma-button ma-wide", .setStatus, icon: .smile, in: page)
     let out = dom.button("ma-button ma-danger ma-wide", .logOut, icon: .exit, in: page)
     showAvatar()
     dom.on(picture.node, .click) { [self] _ in pick(picture) }
     dom.on(form, .submit) { [self] _ in
-      keep(status.text.trimmed)
       run(.account(.setDisplayName(ByteString(name.text.trimmed))), save)
     }
-    dom.on(out, .click) { _ in
-      app.dialogs.open {
-        ConfirmDialog(
-          app, .logOutQuestion, note: Strings[.logOutNote], action: .logOut, busy: .loggingOut,
-          .session(.logOut), in: $0)
-      }
-    }
+    dom.on(status, .click) { _ in app.dialogs.open { StatusDialog(app, in: $0) } }
+    dom.on(out, .click) { _ in app.askLogOut() }
   }
 
   private func showAvatar() {
     guard let user = app.userID else { return }
     avatar.show(
       id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
-  }
-
-  private func keep(_ status: String) {
-    guard !status.hasSameBytes(as: Host.setting(Settings.status) ?? "") else { return }
-    Host.setSetting(Settings.status, status.utf8.isEmpty ? nil : status)
-    app.tellPresence(always: true)
   }
 
   private func pick(_ button: SubmitButton<D>) {
@@ -81,17 +68,5 @@ final class ProfilePage<D: DOM> {
       if case .failed(let error) = result { dom.setText(trouble, Strings.words(for: error)) }
     }
     dom.flush()
-  }
-}
-
-extension App {
-  /// As it was chosen in the settings. Who is there needs not say so, unless they did not want to be seen before.
-  func tellPresence(always: Bool = false) {
-    let kind = Host.setting(Settings.presence) ?? ""
-    let presence: Presence = kind.hasSameBytes(as: "offline") ? .offline : kind.utf8.isEmpty ? .online : .unavailable
-    let status = Host.setting(Settings.status)
-    if always || presence != .online || status != nil {
-      ask(.people(.setPresence(presence, message: ByteString(status ?? ""))))
-    }
   }
 }
