@@ -69,6 +69,29 @@ CONTRAST = """() => {
   return [...new Set(faults)];
 }"""
 
+# What a finger cannot hit: less than 44 pixels wide or high, what reaches beyond the drawn edge included. Links within a text, which are as high
+# as its lines, and boxes whose words are touched are left out; so is what stands half out of view.
+TARGETS = """() => {
+  const faults = new Set(), wanted = 44, controls = 'button, a[href], select, input, textarea, summary, [role=button], [role=tab], [role=option], [role=menuitem]';
+  for (const node of document.querySelectorAll(controls)) {
+    if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || node.disabled || node.closest('[inert], [aria-hidden=true]')) continue;
+    if (node.matches('a[href]') && getComputedStyle(node).display === 'inline') continue;
+    const box = (node.matches('input') && node.closest('label') || node).getBoundingClientRect();
+    if (box.width < 2 || box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight) continue;
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2], reach = wanted / 2 - 1;
+    const hits = (x, y) => {
+      if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return true;
+      const hit = document.elementFromPoint(x, y);
+      return hit !== null && (node.contains(hit) || (node.labels && [...node.labels].some(label => label.contains(hit))));
+    };
+    if (!hits(x, y)) continue;
+    const isWide = box.width >= wanted || (hits(x - reach, y) && hits(x + reach, y));
+    const isHigh = box.height >= wanted || (hits(x, y - reach) && hits(x, y + reach));
+    if (!isWide || !isHigh) faults.add(`${Math.round(box.width)}×${Math.round(box.height)} pixels of ${node.className || node.tagName} "${(node.ariaLabel ?? node.textContent).slice(0, 30)}"`);
+  }
+  return [...faults];
+}"""
+
 
 def tree_faults(nodes):
     faults, by_id, mains = [], {node["nodeId"]: node for node in nodes}, 0

@@ -213,6 +213,8 @@ class Person:
         return self.page.get_by_role("main").get_by_role("heading", name=name, level=2)
 
     async def open_room(self, room):
+        # On a phone a layer that closed is a step back in the history (Web/layers.js).
+        await self.until("() => !history.state?.layer")
         await self.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", room)
         await self.page.get_by_role("article").first.wait_for()
 

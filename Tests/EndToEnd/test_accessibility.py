@@ -6,7 +6,7 @@ import itertools
 import os
 
 import looks
-from accessibility import check, faults
+from accessibility import TARGETS, check, faults
 from browser import people
 from client import User
 from harness import test
@@ -139,6 +139,23 @@ async def _(test):
     room = everything(alice_user, boris_user)
     for look, options in LOOKS.items():
         await look_at_all(test, alice_user, room, look, **options)
+
+
+@test("on a phone each thing to touch is as large as a finger")
+async def _(test):
+    alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+    room, say = everything(alice_user, boris_user), Texts("en")
+    found = {}
+    async with people(test, "alice", fresh=True, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True) as alice:
+        await alice.page.get_by_role("heading", name=say["Welcome to Martlet"]).wait_for()
+        await alice.sign_in(alice_user)
+        await alice.open_room(room)
+        await alice.sees("an answer")
+        async for name in screens(alice, room, say):
+            await alice.rest()
+            for fault in await alice.page.evaluate(TARGETS):
+                found.setdefault(fault, name)
+    assert not found, "\n".join(f"{name}: {fault}" for fault, name in found.items())
 
 
 for language, size in itertools.product(LANGUAGES, SIZES):
