@@ -131,7 +131,7 @@ def line(event, name):
     user, old, new, is_own = name(event["state_key"]), before.get("membership", "leave"), content["membership"], event["state_key"] == event["sender"]
     if old == new == "join":
         called = f"{before['displayname']} ({event['state_key']})" if before.get("displayname") else event["state_key"]
-        return f"{called} is now called {content['displayname']}" if content.get("displayname") else f"{called} took their display name away"
+        return f"{called} is now called {content['displayname']}" if content.get("displayname") else f"{called} removed their display name"
     if new == "join":
         return f"{user} joined"
     if new == "invite":
@@ -141,7 +141,7 @@ def line(event, name):
     if old == "ban":
         return f"{sender} unbanned {user}"
     if old == "invite":
-        return f"{user} declined the invitation" if is_own else f"{sender} took back the invitation of {user}"
+        return f"{user} declined the invitation" if is_own else f"{sender} withdrew the invitation of {user}"
     return f"{user} left" if is_own else f"{sender} removed {user}"
 
 

@@ -85,7 +85,7 @@ def events(user, room, kind):
 async def _(test):
     async with direct_chat(test, scheme="dark") as (alice, boris, room, alice_user):
         await button(alice, "Video call").click()
-        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await alice.page.get_by_text("Ringing…").wait_for()
         await boris.page.get_by_text(f"{alice.name} is calling with camera.").wait_for()
         await boris.picture("call-rings-dark")
         await button(boris, "Answer with camera").click()
@@ -145,7 +145,7 @@ async def _(test):
         await button(alice, "Answer").wait_for()
         await button(boris, "Hang up").click()
         await call(alice).wait_for(state="detached")
-        await alice.page.get_by_text("A call, not answered").wait_for()
+        await alice.page.get_by_text("Missed call").wait_for()
         await button(alice, "Call").click()
         await button(boris, "Answer").click()
         await call(alice).get_by_role("status").get_by_text(":").wait_for()
@@ -263,7 +263,7 @@ async def vanish(person, other):
     with contextlib.suppress(Exception):
         await person.page.goto("chrome://crash", timeout=3000)
     person.troubles.clear()
-    await call(other).get_by_role("status").get_by_text("The connection is interrupted. Trying again.").wait_for()
+    await call(other).get_by_role("status").get_by_text("The connection was interrupted. Trying again…").wait_for()
 
 
 @test("a call that nobody answers ends: whoever called is told, and it rings no more")
@@ -271,12 +271,12 @@ async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await rule_time(alice, room)
         await button(alice, "Call").click()
-        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await alice.page.get_by_text("Ringing…").wait_for()
         await button(boris, "Answer").wait_for()
         await alice.page.clock.fast_forward("01:31")
         await alice.page.get_by_text(f"{boris.name} did not answer.").wait_for()
         for person in (alice, boris):
-            await person.page.get_by_text("A call, not answered").wait_for()
+            await person.page.get_by_text("Missed call").wait_for()
         await call(boris).wait_for(state="detached")
         hangups = events(alice_user, room, "m.call.hangup")
         assert [event["content"]["reason"] for event in hangups] == ["invite_timeout"], hangups
@@ -305,7 +305,7 @@ async def _(test):
         hangups = events(alice_user, room, "m.call.hangup")
         assert [event["content"]["reason"] for event in hangups] == ["ice_timeout"], hangups
         await button(alice, "Call").click()
-        await alice.page.get_by_text("It rings at the other end.").wait_for()
+        await alice.page.get_by_text("Ringing…").wait_for()
         await button(alice, "Hang up").click()
 
 
@@ -365,7 +365,7 @@ async def _(test):
         await first.wait_for_function(ARE_CLOSED)
         assert events(alice_user, room, "m.call.hangup") == []
         may_go.set()
-        await boris.page.get_by_text("A call, not answered").wait_for()
+        await boris.page.get_by_text("Missed call").wait_for()
         await call(boris).wait_for(state="detached")
         assert len(events(alice_user, room, "m.call.invite")) == len(events(alice_user, room, "m.call.hangup")) == 1
 

@@ -313,7 +313,7 @@ async def _(test):
         own = users["alice"].get(account_data(users["alice"], "im.ponies.user_emotes")).ok()["images"]
         assert sorted(own) == ["hen", "jay", "wren"] and own["hen"]["url"] == owl, own
         await stickers()
-        await dialog.get_by_label("Remove with a click").check()
+        await dialog.get_by_label("Remove stickers by clicking them").check()
         await dialog.get_by_role("button", name="hen.png").click()
         await dialog.get_by_role("button", name="hen.png").wait_for(state="detached")
         await dialog.get_by_role("button", name="An owl").wait_for()

@@ -57,12 +57,12 @@ async def sign_in_in_arabic(person, user):
 async def _(test):
     room, users = two_in(test, "Gate")
     async with in_room(test, room, users, whole=True) as (alice, boris):
-        await choose(alice, "Where I am")
+        await choose(alice, "Share location")
         await alice.page.get_by_text("does not tell this page where you are").wait_for()
         await alice.page.keyboard.press("Escape")
         await alice.context.grant_permissions(["geolocation"])
         await alice.context.set_geolocation({"latitude": 52.5163, "longitude": 13.3777, "accuracy": 20})
-        await choose(alice, "Where I am")
+        await choose(alice, "Share location")
         dialog = alice.page.get_by_role("dialog")
         await dialog.get_by_text("52.51630,13.37770 (± 20 m)").wait_for()
         await dialog.get_by_label("Send without a notification").check()
@@ -371,7 +371,7 @@ async def _(test):
             for name in ("sage", "mint", "dill"):
                 await writing.get_by_text(f"Herbarium · All about {name}").wait_for()
             await alice.picture("previews-writing-light")
-            await alice.page.get_by_role("button", name="Show nobody a preview of Herbarium · All about mint").click()
+            await alice.page.get_by_role("button", name="Remove the preview of Herbarium · All about mint").click()
             await expect(writing.get_by_text("All about mint")).to_have_count(0)
             await expect(alice.composer).to_be_focused()
             await alice.composer.press_sequentially(f"{url}basil")

@@ -227,7 +227,7 @@ async def _(test):
         # Not by polling in frames, which the trace would count as well.
         await page.evaluate("() => new Promise(done => setTimeout(done, 6000))")
         await page.evaluate("performance.mark('traced-to')")
-        await figures.get_by_role("button", name="Copy a report").click()
+        await figures.get_by_role("button", name="Copy report").click()
         await figures.get_by_role("button", name="Copied").wait_for()
         await session.send("Tracing.end")
         await asyncio.wait_for(done.wait(), PATIENCE)

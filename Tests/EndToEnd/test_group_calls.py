@@ -54,7 +54,7 @@ async def garden(test, *names, base=None, **options):
 
 
 # What stands above a room in which a call goes on, whether it rings or has rung.
-CALLS = re.compile("is calling in|A call is going on")
+CALLS = re.compile("is calling in|Call in progress")
 
 
 def button(person, name):
@@ -112,14 +112,14 @@ async def _(test):
             await person.page.get_by_text(f"{alice.name} is calling in Garden").wait_for()
             if person is carol:
                 await button(person, "Not now").click()
-                await person.page.get_by_text("A call is going on: 2 people").wait_for()
+                await person.page.get_by_text("Call in progress: 2 people").wait_for()
             watch = Watch()
             await button(person, "Join").click()
             await person.until(FIRST)
             print(f"          from Join to the first picture of another: {watch.read():.0f} ms")
         for person in (alice, boris, carol):
             await sees(person, 2)
-            assert await person.page.get_by_text("A call is going on").is_hidden()
+            assert await person.page.get_by_text("Call in progress").is_hidden()
         await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
         meeting = users["alice"].get("/_matrix/client/v1/rtc/transports").ok()["rtc_transports"]
         assert meeting and all(event["content"]["foci_preferred"] == meeting for event in memberships(users["alice"], room)), meeting
@@ -140,8 +140,8 @@ async def _(test):
         await screen.wait_for(state="detached")
 
         await alice.page.get_by_role("group", name=boris.name).hover()
-        await button(alice, f"Do not hear {boris.name}").click()
-        await button(alice, f"Hear {boris.name} again").click()
+        await button(alice, f"Mute {boris.name} for me").click()
+        await button(alice, f"Unmute {boris.name} for me").click()
         await button(alice, f"Mute {boris.name} for everybody").click()
         await boris.page.get_by_text("A moderator has muted you.").wait_for()
         await button(boris, "Unmute").click()
@@ -154,13 +154,13 @@ async def _(test):
 
         await button(alice, f"Remove {boris.name} from the call").click()
         await boris.page.get_by_text("A moderator has removed you from the call.").wait_for()
-        await boris.page.get_by_text("A call is going on: 2 people").wait_for()
+        await boris.page.get_by_text("Call in progress: 2 people").wait_for()
         await sees(alice, 1)
         await button(carol, "Hang up").click()
         await alice.page.get_by_text("1 person ·").wait_for()
         await button(alice, "Hang up").click()
         for person in (alice, boris, carol):
-            await person.page.get_by_text("A call is going on").wait_for(state="hidden")
+            await person.page.get_by_text("Call in progress").wait_for(state="hidden")
             await person.until("() => document.querySelectorAll('video').length === 0")
         await until_members(alice, users["alice"], room, [])
         await alice.told(f"{boris.name} joined the call")
@@ -268,7 +268,7 @@ async def _(test):
             await button(boris, "Join").click()
             for person in (alice, boris):
                 await sees(person, 1)
-            interrupted = [person.page.get_by_text("The connection is interrupted. Trying again.") for person in (alice, boris)]
+            interrupted = [person.page.get_by_text("The connection was interrupted. Trying again…") for person in (alice, boris)]
             link.lose("refuse", None)
             for person, words in zip((alice, boris), interrupted):
                 await words.wait_for()
@@ -332,11 +332,11 @@ async def _(test):
                 for guest in guests:
                     await alice.page.get_by_role("group", name=guest.user_id[1:].split(":")[0], exact=True).wait_for()
                 await alice.picture("group-call-fifty")
-                await boris.page.get_by_text("A call is going on: 50 people").wait_for()
+                await boris.page.get_by_text("Call in progress: 50 people").wait_for()
                 await button(boris, "Join").click()
                 await boris.page.get_by_text("There are 50 people in this call already. Try again later.").wait_for()
                 await button(alice, "Hang up").click()
-                await boris.page.get_by_text("A call is going on: 49 people").wait_for()
+                await boris.page.get_by_text("Call in progress: 49 people").wait_for()
             finally:
                 peers.end()
                 for call in calls:

@@ -71,7 +71,7 @@ async def _(test):
         await editor.fill("**old** draft")
         await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
-        await page.get_by_label("Write as it will look (rich text)").check()
+        await page.get_by_label("Show formatting while writing").check()
         await keys.press("Escape")
         await expect(editor).to_have_text("old draft")
         await expect(editor.get_by_role("strong")).to_have_text("old")
@@ -277,7 +277,7 @@ async def _(test):
         await keys.type("- still")
         await open_settings(page)
         await page.get_by_role("tab", name="Appearance").click()
-        await page.get_by_label("Write as it will look (rich text)").uncheck()
+        await page.get_by_label("Show formatting while writing").uncheck()
         await press("Escape")
         await expect(answer).to_have_value("- still")
 

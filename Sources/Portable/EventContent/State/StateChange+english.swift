@@ -38,7 +38,7 @@ extension StateChange {
     case .left: " left"
     case .invited(let user, _): " invited " + name(user)
     case .inviteRejected: " declined the invitation"
-    case .inviteWithdrawn(let user): " took back the invitation of " + name(user)
+    case .inviteWithdrawn(let user): " withdrew the invitation of " + name(user)
     case .kicked(let user, _): " removed " + name(user)
     case .banned(let user, _): " banned " + name(user)
     case .unbanned(let user): " unbanned " + name(user)
@@ -47,7 +47,7 @@ extension StateChange {
     case .knockDenied(let user, _): " did not let " + name(user) + " join"
     case .knockWithdrawn: " would no longer like to join"
     case .avatarChanged: " changed their picture"
-    case .thirdPartyInvited(nil): " took an invitation back"
+    case .thirdPartyInvited(nil): " withdrew an invitation"
     case .thirdPartyInvited(let who?): " invited " + (who.isEmpty ? "someone" : who.string)
     default: aboutRoom(name)
     }
@@ -56,9 +56,9 @@ extension StateChange {
   private func aboutRoom(_ name: (UserID) -> String) -> String {
     switch self {
     case .created: " created the room"
-    case .roomNamed(nil): " took the room's name away"
+    case .roomNamed(nil): " removed the room's name"
     case .roomNamed(let name?): " named the room “" + name.string + "”"
-    case .topicSet(nil): " took the topic away"
+    case .topicSet(nil): " removed the topic"
     case .topicSet(let topic?): " set the topic: " + topic.string
     case .roomAvatarChanged: " changed the room's picture"
     case .addressSet(nil): " took the address away"
@@ -92,7 +92,7 @@ extension StateChange {
 
   private static func renamed(_ user: UserID, _ old: ByteString?, _ new: ByteString?) -> String {
     let before = formerName(old, of: user)
-    guard let new else { return before + " took their display name away" }
+    guard let new else { return before + " removed their display name" }
     return before + " is now called " + new.string
   }
 
@@ -117,8 +117,8 @@ extension StateChange {
       guard case .user(let user) = change.subject else { continue }
       parts.append(name(user) + " from " + level(change.from) + " to " + level(change.to))
     }
-    if parts.isEmpty { return " changed who may do what" }
-    return " changed the power level of " + parts.joined(separator: ", ")
+    if parts.isEmpty { return " changed who can do what" }
+    return " changed the role of " + parts.joined(separator: ", ")
   }
 
   private static func level(_ level: Int64?) -> String { level.map { "\($0)" } ?? "the default" }
