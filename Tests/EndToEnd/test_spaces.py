@@ -1,4 +1,6 @@
 """Spaces: the rail that leads to them, their home, and what is put into them."""
+import re
+
 from browser import PHONE, expect, people
 from client import User
 from harness import test
@@ -78,3 +80,26 @@ async def _(test):
         await alice.picture("space-phone")
         await page.get_by_role("button", name="About this space").click()
         await alice.heading("Choir & friends").wait_for()
+
+
+@test("spaces stand as one has put them, by a menu or the keyboard, on other devices too")
+async def _(test):
+    user = User(test.base, "alice")
+    for name in ("Apples", "Berries", "Cherries"):
+        user.create_room(name=name, creation_content={"type": "m.space"})
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await alice.sign_in(user)
+        # Behind their letters.
+        spaces = lambda: rail(alice).get_by_role("button").filter(has_not_text=re.compile("^(Home|Direct)$")).locator(".ma-rail-name")
+        await expect(spaces()).to_have_text(["Apples", "Berries", "Cherries"])
+        await rail(alice).get_by_role("button", name="Cherries").click(button="right")
+        await alice.choose("Move up")
+        await expect(spaces()).to_have_text(["Apples", "Cherries", "Berries"])
+        apples = rail(alice).get_by_role("button", name="Apples")
+        await apples.focus()
+        await page.keyboard.press("Alt+ArrowDown")
+        await expect(spaces()).to_have_text(["Cherries", "Apples", "Berries"])
+        await expect(apples).to_be_focused()
+        await page.reload()
+        await expect(spaces()).to_have_text(["Cherries", "Apples", "Berries"])

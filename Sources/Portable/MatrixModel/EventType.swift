@@ -68,6 +68,8 @@ extension EventType {
   public static let snooze: EventType = "martlet.snooze"
   public static let quietHours: EventType = "martlet.quiet_hours"
   public static let reactionNotifications: EventType = "martlet.reaction_notifications"
+  /// Where one has put a space among the others. MSC3230
+  public static let spaceOrder: EventType = "org.matrix.msc3230.space_order"
   public static let direct: EventType = "m.direct"
   public static let ignoredUserList: EventType = "m.ignored_user_list"
   public static let pushRules: EventType = "m.push_rules"

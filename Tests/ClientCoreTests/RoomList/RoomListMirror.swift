@@ -64,6 +64,7 @@ struct WireRoom {
   var tags: [String: String]?
   var markedUnread: Bool?
   var hidden: Bool?
+  var spaceOrder: String?
   var notifications: Int?
   var highlights = 0
   var state: [String] = []
@@ -84,6 +85,7 @@ struct WireRoom {
     }
     if let markedUnread { data.append(#"{"type":"m.marked_unread","content":{"unread":\#(markedUnread)}}"#) }
     if let hidden { data.append(#"{"type":"martlet.hidden","content":\#(hidden ? #"{"before":5}"# : "{}")}"#) }
+    if let spaceOrder { data.append(#"{"type":"org.matrix.msc3230.space_order","content":{"order":"\#(spaceOrder)"}}"#) }
     var extra = data.isEmpty ? "" : #","account_data":{"events":[\#(data.joined(separator: ","))]}"#
     if let notifications {
       extra += #","unread_notifications":{"notification_count":\#(notifications),"highlight_count":\#(highlights)}"#

@@ -147,6 +147,29 @@ import Testing
     #expect(Self.texts(host.client.spaces.roots) == ["!self:t", "!y:t"])
   }
 
+  @Test func `spaces stand in the order that one has given them, then by name; one is moved by as few orders as it takes`() throws {
+    func ordered(_ id: String, _ name: String, _ order: String?) -> WireRoom {
+      var space = Self.space(id, [], name: name)
+      space.spaceOrder = order
+      return space
+    }
+    var host = Self.host([
+      ordered("!a:t", "Anna", nil), ordered("!b:t", "Berta", "n"), ordered("!c:t", "Cesar", "c"), ordered("!d:t", "Dora", "é")
+    ])
+    // What is no order counts as none.
+    #expect(Self.texts(host.client.topLevelSpaces) == ["!c:t", "!b:t", "!a:t", "!d:t"])
+    let up = host.client.topLevelSpaceOrders(toMove: Self.id("!d:t"), to: 1)
+    #expect(up.map { $0.space.string } == ["!d:t"])
+    let order = try #require(up.first?.order.string)
+    #expect(order > "c" && order < "n")
+    host.sync(WireRoom.join([ordered("!d:t", "Dora", order)]))
+    #expect(Self.texts(host.client.topLevelSpaces) == ["!c:t", "!d:t", "!b:t", "!a:t"])
+    #expect(host.client.topLevelSpaceOrders(toMove: Self.id("!d:t"), to: 1).isEmpty)
+    // Whatever stands before it gets one, too.
+    let down = host.client.topLevelSpaceOrders(toMove: Self.id("!c:t"), to: 3)
+    #expect(down.map { $0.space.string } == ["!a:t", "!c:t"])
+  }
+
   @Test func `a tree ends where rooms stand in too many places`() {
     // Each level has every space of the next: 6^6 paths.
     var rooms: [WireRoom] = []

@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 
@@ -14,6 +15,8 @@ struct RoomMarks: Sendable, Equatable {
   var removed: [EventID] = []
   /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
   var snoozedUntil: Int64 = 0
+  /// Of a space: where one has put it among the others; nil where one has not.
+  var spaceOrder: ByteString?
 
   /// Takes account data of the room in.
   mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
@@ -27,11 +30,16 @@ struct RoomMarks: Sendable, Equatable {
     case .removed:
       removed = RoomMarks.removed(event.content["events"])
     case .snooze: snoozedUntil = event.content.snoozedUntil
+    case .spaceOrder: spaceOrder = RoomMarks.spaceOrder(event.content["order"])
     default: return
     }
-    if tags != old.tags || isHidden != old.isHidden { aspects.insert(.tags) }
+    if tags != old.tags || isHidden != old.isHidden || spaceOrder != old.spaceOrder { aspects.insert(.tags) }
     if snoozedUntil != old.snoozedUntil { aspects.insert(.settings) }
     if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
+  }
+
+  private static func spaceOrder(_ order: JSON?) -> ByteString? {
+    order?.text.flatMap { !$0.isEmpty && SpaceOrder.isValid($0) ? $0 : nil }
   }
 
   /// Each once.
@@ -69,6 +77,7 @@ struct RoomMarks: Sendable, Equatable {
       writer.array { writer in for event in removed { writer.write(event) } }
     }
     if snoozedUntil > 0 { writer.member("snoozed_until", snoozedUntil) }
+    if let spaceOrder { writer.member("space_order", spaceOrder) }
   }
 
   init() {}
@@ -80,6 +89,7 @@ struct RoomMarks: Sendable, Equatable {
     isHidden = record.bool("hidden") ?? false
     removed = RoomMarks.removed(record["removed"])
     snoozedUntil = record.integer("snoozed_until") ?? 0
+    spaceOrder = RoomMarks.spaceOrder(record["space_order"])
   }
 }
 

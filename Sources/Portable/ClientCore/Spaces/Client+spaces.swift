@@ -23,11 +23,24 @@ extension SpaceChildChange {
 }
 
 extension Client {
-  /// Roots of the tree of spaces by their names.
+  /// Roots of the tree of spaces: first those that one has put in an order (`topLevelSpaceOrders`), then the others by their names.
   public var topLevelSpaces: [RoomID] {
-    spaces.roots.map { ($0, FoldedText(rooms[$0]?.name.english ?? "")) }
-      .ordered { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 < $1.1 }
-      .map { $0.0 }
+    let roots = spaces.roots.map { (id: $0, order: rooms[$0]?.state.marks.spaceOrder, name: FoldedText(rooms[$0]?.name.english ?? "")) }
+    return roots.ordered { one, other in
+      switch (one.order, other.order) {
+      case (let order?, let after?) where order != after: order < after
+      case (_?, nil): true
+      case (nil, _?): false
+      default: one.name == other.name ? one.id < other.id : one.name < other.name
+      }
+    }.map { $0.id }
+  }
+
+  /// The orders that make the space the one at that index of `topLevelSpaces`, as few as it takes: `Query.setSpaceOrder` sets them.
+  /// - Parameter index: in the list without the space; one beyond its end is the end.
+  public func topLevelSpaceOrders(toMove space: RoomID, to index: Int) -> [(space: RoomID, order: ByteString)] {
+    let all = topLevelSpaces.map { (room: $0, order: rooms[$0]?.state.marks.spaceOrder) }
+    return Self.orders(toMove: space, to: index, among: all).map { (space: $0.room, order: $0.order) }
   }
 
   /// Rooms one is in that are in no space, in the order of `roomIDs`.
@@ -47,22 +60,29 @@ extension Client {
   /// The orders that make the child the one at that index of the space's children, as few as it takes; empty where it stands there.
   /// - Parameter index: in the list without the child; one beyond its end is the end.
   public func spaceOrders(toMove child: RoomID, to index: Int, in space: RoomID) -> [(child: RoomID, order: ByteString)] {
-    let children = rooms[space]?.spaceChildren ?? []
-    guard let moved = children.first(where: { $0.roomID == child }) else { return [] }
-    var wanted = children.filter { $0.roomID != child }
+    let children = (rooms[space]?.spaceChildren ?? []).map { (room: $0.roomID, order: $0.order) }
+    return Self.orders(toMove: child, to: index, among: children).map { (child: $0.room, order: $0.order) }
+  }
+
+  /// - Parameter all: the rooms as they stand, with the orders that they have.
+  private static func orders(
+    toMove room: RoomID, to index: Int, among all: [(room: RoomID, order: ByteString?)]
+  ) -> [(room: RoomID, order: ByteString)] {
+    guard let moved = all.first(where: { $0.room == room }) else { return [] }
+    var wanted = all.filter { $0.room != room }
     let place = max(0, min(index, wanted.count))
     wanted.insert(moved, at: place)
-    if wanted.map({ $0.roomID }) == children.map({ $0.roomID }) { return [] }
+    if wanted.map({ $0.room }) == all.map({ $0.room }) { return [] }
     // Whatever stands before it has to have an order.
     let start = (wanted[..<place].lastIndex { $0.order != nil } ?? -1) + 1
     let low = start > 0 ? wanted[start - 1].order : nil
     let high = wanted[(place + 1)...].first?.order
     let needed = Array(wanted[start...place])
     if let orders = SpaceOrder.between(low, high, count: needed.count) {
-      return zip(needed, orders).map { ($0.roomID, $1) }
+      return zip(needed, orders).map { (room: $0.room, order: $1) }
     }
     let orders = SpaceOrder.between(nil, nil, count: wanted.count) ?? []
-    return zip(wanted, orders).map { ($0.roomID, $1) }
+    return zip(wanted, orders).map { (room: $0.room, order: $1) }
   }
 
   // MARK: Keeping up

@@ -3,6 +3,14 @@ import MatrixModel
 
 /// What the server has of rooms and of the account, unread by this client: for what it has no feature for.
 extension Query {
+  /// Where the space stands among one's others (`Client.topLevelSpaceOrders`). The sync after it says so. MSC3230
+  /// - Parameters:
+  ///   - order: at most 50 characters from space to `~`.
+  ///   - user: oneself.
+  public static func setSpaceOrder(_ order: ByteString, of space: RoomID, for user: UserID) -> Query<Void> {
+    setAccountData(.spaceOrder, JSONWriter.object { $0.member("order", order) }, of: user, in: space)
+  }
+
   // MARK: State
 
   /// All state of a room.

@@ -30,6 +30,8 @@ final class Rail<D: DOM> {
   private let node: Node
   private let list: Node
   private var items: [Item] = []
+  /// Moved by the keyboard: it has the focus again where it comes to stand.
+  private var carried: RoomID?
   private(set) var isHidden = true
 
   private struct Item {
@@ -63,7 +65,11 @@ final class Rail<D: DOM> {
   func update() {
     let spaces = app.client.topLevelSpaces.filter { app.client.room($0)?.membership == .join }
     let views = [ListView.everything, .people] + spaces.map { .space($0) }
-    if views != items.map({ $0.view }) { make(views) }
+    if views != items.map({ $0.view }) {
+      make(views)
+      if let carried, let item = items.first(where: { $0.view.space == carried }) { dom.focus(item.button) }
+      carried = nil
+    }
     for index in items.indices { show(&items[index]) }
     isHidden = spaces.isEmpty
     dom.setFlag(node, "hidden", isHidden)
@@ -138,11 +144,34 @@ final class Rail<D: DOM> {
     }
   }
 
+  /// Arrows go from one to the next; with Alt a space goes.
   private func pressed(_ event: PageEvent) -> EventReply {
-    guard let at = items.firstIndex(where: { $0.button == event.node }), let next = event.place(from: at, of: items.count)
-    else { return .pass }
+    guard let at = items.firstIndex(where: { $0.button == event.node }) else { return .pass }
+    if event.modifiers.contains(.alt) { return moved(items[at].view.space, event.key) }
+    guard let next = event.place(from: at, of: items.count) else { return .pass }
     dom.focus(items[next].button)
     dom.flush()
     return .preventDefault
+  }
+
+  private func moved(_ space: RoomID?, _ key: Key) -> EventReply {
+    guard let space, let index = app.client.topLevelSpaces.firstIndex(of: space) else { return .pass }
+    switch key {
+    case .arrowUp, .arrowLeft: app.moveSpace(space, to: index - 1)
+    case .arrowDown, .arrowRight: app.moveSpace(space, to: index + 1)
+    default: return .pass
+    }
+    carried = space
+    return .preventDefault
+  }
+}
+
+extension App {
+  /// Among one's spaces, one of which is not in another.
+  func moveSpace(_ space: RoomID, to index: Int) {
+    guard let userID, index >= 0 else { return }
+    for (space, order) in client.topLevelSpaceOrders(toMove: space, to: index) {
+      askOrSay(.setSpaceOrder(order, of: space, for: userID))
+    }
   }
 }

@@ -66,6 +66,7 @@ struct RoomMenu<D: DOM> {
     menu.add(isFavourite ? .noFavourite : .makeFavourite, .star) { [self] in
       set(RoomTag.favourite, !isFavourite, without: isLow ? RoomTag.lowPriority : nil)
     }
+    if room.isSpace { addSpaceMoves() }
     if isFavourite { addMoves() }
     menu.add(isLow ? .noLowPriority : .makeLowPriority, .down) { [self] in
       set(RoomTag.lowPriority, !isLow, without: isFavourite ? RoomTag.favourite : nil)
@@ -80,6 +81,14 @@ struct RoomMenu<D: DOM> {
         }
       }
     }
+  }
+
+  /// Among one's spaces.
+  private func addSpaceMoves() {
+    let all = app.client.topLevelSpaces
+    guard let index = all.firstIndex(of: id) else { return }
+    if index > 0 { menu.add(.moveUp, .up) { [app, id] in app.moveSpace(id, to: index - 1) } }
+    if index + 1 < all.count { menu.add(.moveDown, .down) { [app, id] in app.moveSpace(id, to: index + 1) } }
   }
 
   /// Within the favourites.

@@ -144,7 +144,7 @@ final class MainScreen<D: DOM> {
       room?.roomsChanged()
     case .room(let id, let aspects):
       list.update(id)
-      if aspects.contains(.name), app.client.spaces.isSpace(id) { list.spacesChanged() }
+      if !aspects.isDisjoint(with: [.name, .tags]), app.client.spaces.isSpace(id) { list.spacesChanged() }
       room?.changed(id, aspects)
       calls.changed(id, aspects)
       details?.changed(id, aspects)
