@@ -78,6 +78,7 @@ import Testing
     }
   }
 
+  // Proves Q15
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `whatever breaks, signals come once and in order, and both sides are of one mind in the end`(seed: UInt64) {
     let world = World(seed: seed, ["moderator", "publisher", "publisher", "subscriber"])

@@ -111,6 +111,7 @@ import Testing
 
   // MARK: Cancelling
 
+  // Proves J20
   @Test func `cancelling a query ends its request, and it ends once`() {
     var host = Host.signedIn()
     host.ask(.devices())

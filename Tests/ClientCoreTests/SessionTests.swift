@@ -9,6 +9,7 @@ import Testing
     userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "T", refreshToken: "R",
     homeserver: ServerURL("https://example.org/base"), expiresAtMilliseconds: 1_800_000_000_000)
 
+  // Proves J2
   @Test(arguments: [
     (
       Login.password("p", user: .user("me")),
@@ -108,6 +109,7 @@ import Testing
     #expect(host.client.sessionState == .signedOut)
   }
 
+  // Proves J1
   @Test func `a guest has no name`() {
     var host = SignInTests.fresh()
     host.command(.session(.registerGuest))

@@ -11,6 +11,7 @@ NEEDS_BROWSER = True
 TAB = "\ue004"
 
 
+# Proves C76
 @test("Firefox: a new account, a room, messages both ways, and all of it again after a reload")
 async def _(test):
     friend = User(test.base, "friend")

@@ -102,6 +102,7 @@ import Testing
     }
   }
 
+  // Proves P15
   @Test func `an upload goes on where its connection was lost`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
@@ -116,6 +117,7 @@ import Testing
     }
   }
 
+  // Proves P15
   @Test func `an upload goes on after a restart of the server`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

@@ -47,6 +47,7 @@ final class Page {
 
 @Suite("What the page's session is told and asked", .serialized)
 struct SessionDeskTests {
+  // Proves M51
   @Test("Whoever comes in hears of oneself first, then who and what is there, each once")
   func greeting() throws {
     let page = Page()
@@ -70,6 +71,7 @@ struct SessionDeskTests {
     #expect(page.heard() == ["connectionDestroyed eve", "closed forced"])
   }
 
+  // Proves L2
   @Test("A refused token answers the request; so does everything that is asked without a session")
   func refused() throws {
     let page = Page()

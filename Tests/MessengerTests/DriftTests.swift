@@ -43,8 +43,9 @@ struct DriftTests {
     }
   }
 
+  // Proves W4
   @Test(
-    "W4: The page does not scroll itself while one scrolls, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
+    "The page does not scroll itself while one scrolls, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
     arguments: [0.5, 4])
   func rest(guesses: Float) {
     let reader = Reader(guesses: guesses)

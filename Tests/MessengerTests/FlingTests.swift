@@ -35,6 +35,7 @@ struct FlingTests {
     var isFull: Bool { around.above >= 500 && around.below >= 500 }
   }
 
+  // Proves N15
   @Test("Flung past all that is rendered only what is in view is, and what is around it once scrolling rests; nothing moves")
   func fling() throws {
     let reader = Reader()

@@ -102,6 +102,7 @@ struct VCardTests {
     }
   }
 
+  // Proves P36
   @Test("Whatever a file holds, reading it ends, and what is read is in one line and of the length that is allowed")
   func anything() {
     var random: UInt64 = 0x9E37_79B9_7F4A_7C15

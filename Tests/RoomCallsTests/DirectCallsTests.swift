@@ -69,6 +69,7 @@ struct DirectCallsTests {
     #expect(!isShown(strange))
   }
 
+  // Proves A1
   @Test("The button in a direct chat calls the other one: the relays are asked for, then the devices; one call at a time")
   func place() {
     let page = page()
@@ -84,6 +85,7 @@ struct DirectCallsTests {
     #expect(!isShown(page) && page.desk.direct?.isBusy == false)
   }
 
+  // Proves A3
   @Test("During a call another rings beside it: declined, its caller is told of it; answered, it takes the place")
   func second() {
     let page = page()
@@ -124,6 +126,7 @@ struct DirectCallsTests {
     #expect(!isShown(page))
   }
 
+  // Proves A3
   @Test("One is in one call at a time: a call ends where one answers, makes or joins another")
   func onlyOne() {
     let page = page()

@@ -62,6 +62,7 @@ struct SearchTests {
 
   // MARK: Searching
 
+  // Proves P17
   @Test("a search is narrowed by who said it and to what has a file; what narrows is a chip that can be taken away")
   func narrowed() throws {
     try open("searchRoom")
@@ -100,6 +101,7 @@ struct SearchTests {
     #expect(target.contains("%40alice"))
   }
 
+  // Proves P17
   @Test("without words the room's history is looked through; in all conversations a word is asked for")
   func wordless() throws {
     try open("searchRoom")
@@ -118,6 +120,7 @@ struct SearchTests {
     #expect(page.body(of: "/search").contains(#""contains_url":false"#) && !page.body(of: "/search").contains("rooms"))
   }
 
+  // Proves P17
   @Test("dates cut what the server finds: pages go on until enough is there, the first day, or the bound, and it says which")
   func dates() throws {
     try open("searchRoom")
@@ -168,6 +171,7 @@ struct SearchTests {
 
   // MARK: Shared
 
+  // Proves P13
   @Test("what was shared is a grid by month; a click shows it large, from where a button leads to its message")
   func pictures() throws {
     try open("sharedInRoom")
@@ -261,6 +265,7 @@ struct SearchTests {
     #expect(page.all("ma-shared").count == 1 && page.app.place.showsDetails == false)
   }
 
+  // Proves C57, P17
   @Test("what is found comes in pages; in all conversations each says of which it is, and a click leads there")
   func pages() throws {
     try open("searchRoom")

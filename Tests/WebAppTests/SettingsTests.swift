@@ -18,6 +18,7 @@ struct SettingsTests {
     return page
   }
 
+  // Proves C32
   @Test("devices are listed, this one first, and another is signed out with the password")
   func devices() throws {
     let page = Self.page(.devices)
@@ -64,6 +65,7 @@ struct SettingsTests {
     #expect(page.text.contains("Desk"))
   }
 
+  // Proves J33
   @Test("an ignored person is listed when the list has come back, before the answer or after it", arguments: [true, false])
   func ignoring(isEarly: Bool) throws {
     let page = Self.page(.privacy)
@@ -76,6 +78,7 @@ struct SettingsTests {
     #expect(page.all("ma-button").contains { $0.attributes["aria-label"] == Strings[.stopIgnoring] + ": @mallory:x" })
   }
 
+  // Proves C31
   @Test("a new password is at least eight characters, and is changed with the old one")
   func password() {
     let page = Self.page(.account)
@@ -92,6 +95,7 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.passwordChanged]))
   }
 
+  // Proves C32
   @Test("all other devices are signed out at once, with the password")
   func otherDevices() {
     let page = Self.page(.devices)
@@ -106,6 +110,7 @@ struct SettingsTests {
     #expect(page.all("ma-device").count == 1 && !page.all("ma-button").contains { $0.allText == Strings[.signOutOthers] })
   }
 
+  // Proves C31
   @Test("the account gets an e-mail address once its mail is followed, and loses it again")
   func emails() throws {
     let page = Self.page(.account)
@@ -134,6 +139,7 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.noEmails]))
   }
 
+  // Proves C31
   @Test("the account is closed with the password, and the page is where one signs in")
   func closing() throws {
     let page = Self.page(.account)
@@ -150,6 +156,7 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
   }
 
+  // Proves C53
   @Test("somebody is ignored by their ID, and what is none is said to be none")
   func ignored() {
     let page = Self.page(.privacy)
@@ -166,6 +173,7 @@ struct SettingsTests {
     #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@mallory:chat.example") })
   }
 
+  // Proves C33
   @Test("a keyword becomes a rule, and what all rooms tell is chosen")
   func notifications() throws {
     let page = Self.page(.notifications)
@@ -228,6 +236,7 @@ struct SettingsTests {
     #expect(page.all("ma-overlay").isEmpty)
   }
 
+  // Proves P5
   @Test("lines of deleted messages are shown or not as the settings say, at once")
   func deleted() throws {
     let page = Page()

@@ -17,6 +17,7 @@ struct ValueTests {
     #expect(Place.list.fragment.isEmpty)
   }
 
+  // Proves C55
   @Test("an address names a room or alias, an event in it and servers that know it, encoded or not")
   func destination() throws {
     let alias = try #require(RoomAlias("#garden:chat.example"))

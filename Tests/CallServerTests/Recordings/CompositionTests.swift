@@ -43,6 +43,7 @@ import Testing
     #expect(places(made, of: "c") == [[8_000, 10_000, 320, 0] + half, [10_000, 13_000, 0, 0, 640, 480]])
   }
 
+  // Proves M46
   @Test func `another layout and other classes count from the moment on at which they came`() throws {
     var picture = RecordingLayout()
     picture.kind = .pip

@@ -60,6 +60,7 @@ import Testing
     }
   }
 
+  // Proves M44
   @Test func `the manifest tells whose each file is, and what it counts is what lies there`() throws {
     let world = try World()
     world.run(milliseconds: 3_000)
@@ -101,6 +102,7 @@ import Testing
     #expect(RecordingUsage(quotaBytes: nil).share(of: World.project).take(1 << 40))
   }
 
+  // Proves M50
   @Test func `at the quota a recording ends with what there is`() throws {
     let world = try World(quotaBytes: 20_000)
     world.run(milliseconds: 20_000, bytesOfPacket: 100)

@@ -6,6 +6,7 @@ import Testing
 
 /// What one participant can cost the server and the others.
 @Suite struct AbuseTests {
+  // Proves M32
   @Test func `all messages have a rate, also those that ask for nothing`() throws {
     let burst = Int(CallLimits.messageRate.burst)
     for text in [#"{"type":"ack","seq":1}"#, #"{"type":"unknown"}"#, #"{"type":"leave","id":0}"#] {
@@ -19,6 +20,7 @@ import Testing
     }
   }
 
+  // Proves M32
   @Test func `what everyone is told has one rate for all`() throws {
     let fixture = SessionFixture()
     // Those who come have taken of it.

@@ -21,6 +21,7 @@ import Testing
     }
   }
 
+  // Proves M25
   @Test func `a stream is announced when its media arrives, to all but its publisher`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
@@ -371,6 +372,7 @@ import Testing
     #expect(SessionLogic.limit(preference, stream, layers: 3).spatial == layer)
   }
 
+  // Proves A8
   @Test func `a path that carries no picture, and a speaker, are told`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())

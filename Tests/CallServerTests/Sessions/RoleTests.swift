@@ -21,6 +21,7 @@ import Testing
     ("leave", Set(Role.allCases))
   ]
 
+  // Proves L1, M25, Q13
   @Test(arguments: Role.allCases) func `a role may do what the table says, and nothing else`(role: Role) throws {
     for (action, allowed) in Self.table {
       let fixture = SessionFixture()

@@ -22,6 +22,7 @@ import Testing
 
   static func json(_ text: String) -> JSON { try! JSON.parse(Array(text.utf8)) }
 
+  // Proves B4
   @Test(arguments: 0..<500) func `server and client come to the same verdict`(seed: Int) throws {
     let vector = Self.vector(UInt64(seed))
     let event = Self.json(vector.event)

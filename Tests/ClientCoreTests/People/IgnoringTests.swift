@@ -20,6 +20,7 @@ import Testing
     Wire.message("again Alice", "$5")
   ]
 
+  // Proves J33, P25
   @Test func `what an ignored user said vanishes, what they did to the room stays, and all is back afterwards`() {
     var host = Host.inRoom(Self.conversation)
     #expect(host.items().first?.reactions.count == 1)

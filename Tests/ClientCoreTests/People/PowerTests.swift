@@ -166,6 +166,7 @@ import Testing
     #expect(Self.room("{}").client.room(.test)?.historyVisibility == .shared)
   }
 
+  // Proves P7
   @Test("groups that nobody could call, and what is beyond the limits, are passed over, whatever the room says")
   func groups() {
     let names = ["a b", "", "Room", "here", "MODERATORS", "x:y", "@x", "#x", String(repeating: "n", count: 33), "größe_2"]

@@ -27,6 +27,7 @@ import Testing
     #expect(host.changes.contains { if case .presence([Self.alice]) = $0 { true } else { false } })
   }
 
+  // Proves P24
   @Test(arguments: [Presence.online, .unavailable, .offline]) func `what one says of oneself goes with every sync`(
     presence: Presence
   ) {
@@ -46,6 +47,7 @@ import Testing
     #expect(host.slidingTarget?.contains("set_presence=offline") == true)
   }
 
+  // Proves P24
   @Test func `who does not want it tells nobody that they write, and what was told before ends`() {
     var host = Host.inRoom()
     host.command(.sending(.setTyping(.test, true)))

@@ -111,6 +111,7 @@ import Testing
 
   // MARK: Marked unread
 
+  // Proves P20
   @Test func `a room is marked as unread at once, and stays so after a restart`() {
     var host = Host.inRoom()
     host.command(.reading(.markUnread(.test, true)))
@@ -288,6 +289,7 @@ import Testing
     }
   }
 
+  // Proves W9
   @Test func `an own message shows in the list while it is on its way, and moves the room`() {
     var host = Self.visiting()
     host.command(.timeline(.closeRoom(.test)))

@@ -212,6 +212,7 @@ import Testing
 
   // MARK: Redactions
 
+  // Proves P5
   @Test func `a redaction shows at once, a refused one brings the message back`() {
     var host = Host.inRoom(own)
     host.command(.sending(.redact(.test, .item(host.items()[1].id), reason: "typo")))
@@ -259,6 +260,7 @@ import Testing
 
   // MARK: Waiting for each other
 
+  // Proves B5, P23
   @Test func `a reaction and a reply to an unsent message wait for it and know its event`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("a"))))

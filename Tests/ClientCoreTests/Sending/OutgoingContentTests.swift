@@ -41,6 +41,7 @@ import Testing
     #expect(text(body?["m.mentions"]) == #"{"user_ids":["@alice:test"],"room":true}"#)
   }
 
+  // Proves P8
   @Test func `links that are to have no preview are named, and no more where the text is changed before it goes out`() {
     var formatted = FormattedText("see https://a.org")
     formatted.unpreviewed = ["https://a.org"]
@@ -130,6 +131,7 @@ import Testing
     }
   }
 
+  // Proves J25, T13
   @Test func `a sticker, a place and an event of one's own`() {
     var sticker = picture
     sticker.blob = nil

@@ -20,6 +20,7 @@ import Testing
     return host.texts()
   }
 
+  // Proves M43
   @Test(arguments: [
     ([], "[a call]"),
     ([("answer", bob, 5)], "[a call]"),

@@ -23,6 +23,7 @@ import Testing
 
   // MARK: Edits
 
+  // Proves P4
   @Test func `the history of a message is its own edits in the order of time`() {
     var host = Host.inRoom()
     host.sync(
@@ -197,6 +198,7 @@ import Testing
     return "\(thread.count) \(thread.latest.map { describe($0.content) } ?? "-") \(thread.isParticipating)"
   }
 
+  // Proves P2
   @Test func `what is said in a thread stands at its root, not in the live timeline`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Self.threaded("a", in: "$1", "$t1"), Self.threaded("b", in: "$1", "$t2", time: 1_700_000_000_020)]))

@@ -17,6 +17,7 @@ import Testing
   static let second = EventID(trusted: "$2")
   static let third = EventID(trusted: "$3")
 
+  // Proves P5
   @Test func `what one deletes for oneself goes at once, and stays away on all devices and after a restart`() {
     var host = Host.inRoom(Self.conversation)
     host.command(.timeline(.removeForMe(.test, Self.second)))

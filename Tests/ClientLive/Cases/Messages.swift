@@ -3,6 +3,7 @@ import MatrixClient
 /// Sending, and what arrives at the others.
 extension LiveCase {
   static let messages = [
+    // Proves T22
     LiveCase("T1 a text, an emote and a notice arrive as what they are") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.send(.text("waves", style: .emote))

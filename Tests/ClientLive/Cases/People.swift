@@ -51,6 +51,7 @@ extension LiveCase {
       try expect(found.users.map(\.id), is: [user])
       try expect(!found.isLimited, "all that there are")
     },
+    // Proves J48
     LiveCase("J48 all users come in pages of one moment", needs: .extensions(.paging)) { stage in
       // Names of this case alone: others come and go meanwhile.
       let name = stage.fresh("crowd")

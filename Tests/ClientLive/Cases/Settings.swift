@@ -110,6 +110,7 @@ extension LiveCase {
       try await around.close()
       try expect(await around.items.isEmpty, "closed")
     },
+    // Proves C54
     LiveCase("T17 an event's source is the server's, the second time without asking") { stage in
       let room = try await stage.user("alice").createRoom()
       let event = try await room.send("org.example.odd", Array(#"{"b":{"kept":[1]},"a":null}"#.utf8)).sent()

@@ -57,6 +57,7 @@ import Testing
     #expect(world.relay.allocations.isEmpty)
   }
 
+  // Proves M19
   @Test func credentialsAreGoodToTheirLastSecond() {
     let world = RelayWorld()
     #expect(RelayClient(world, expires: 1_000_000).allocate() == 0)
@@ -310,6 +311,7 @@ import Testing
     #expect(world.sentToPeers().map(\.peer) == [router, second])
   }
 
+  // Proves M23
   @Test func behindTranslationTheRouterIsReachedByItsOwnAddressAndAnswersAsTheOther() throws {
     let world = RelayWorld(router: "127.0.0.1", publicAddresses: ["203.0.113.9"])
     let client = relayedClient(world)

@@ -115,6 +115,7 @@ import Testing
     }
   }
 
+  // Proves M18
   @Test func aStrangerHasTenSecondsAndSomebodyKnownStays() {
     let port = Port(.lengths)
     let (stranger, friend) = (port.connect(), port.connect())
