@@ -30,7 +30,7 @@ extension Client {
       .map { $0.0 }
   }
 
-  /// Rooms one is in that are in no space, in the order of `roomIDs`.
+  /// The joined rooms that are in no space, in the order of `roomIDs`.
   public var orphanRooms: [RoomID] {
     roomIDs.filter { id in
       guard let room = rooms[id] else { return false }
