@@ -4,7 +4,7 @@ import Testing
 @testable import CallClient
 
 @Suite struct MediaTests {
-  @Test("A frame has planes of its size, or is none")
+  @Test("A frame must have planes of its size")
   func frames() throws {
     let frame = try #require(VideoFrame(width: 5, height: 3, timestampMicroseconds: 7))
     #expect(frame.y.count == 15 && frame.u.count == 6 && frame.v.count == 6 && frame.isWellFormed)

@@ -113,7 +113,7 @@ import Testing
     #expect(host.client.unreadMemberCount(.test, itemAt: 4) == nil)
   }
 
-  @Test func `a receipt in a thread is none in the room, one without a thread is`() {
+  @Test func `a receipt in a thread does not count in the room, one without a thread does`() {
     var host = Host.inRoom()
     func read(_ thread: String) {
       let reader = #"{"@bob:test":{"ts":1\#(thread)}}"#

@@ -352,7 +352,7 @@ import Testing
   }
 
   // Proves J44
-  @Test func `the last message stays in the list, whatever is paged and whoever takes another name`() {
+  @Test func `the last message stays in the list, whatever is paged and renamed`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Wire.message("two", "$2")])
     host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("zero", "$0")], end: nil))

@@ -32,7 +32,7 @@ import Testing
     #expect(body == start + #","initial_device_display_name":"Test","refresh_token":true,"device_id":"OLD"}"#)
   }
 
-  @Test func `one's own name and picture are there without a server, as they were set last`() {
+  @Test func `the user's name and picture are available offline, as they were last set`() {
     var host = Host.signedIn()
     host.answer("/profile/", #"{"displayname":"Me","avatar_url":"mxc://test/me"}"#)
     var offline = host.restarted()

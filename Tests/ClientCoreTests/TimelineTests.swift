@@ -187,7 +187,7 @@ import Testing
     #expect(host.items(ids[0]).isEmpty)
     host.command(.timeline(.openRoom(ids[0])))
     #expect(host.texts(ids[0]) == ["old", "mine sending"])
-    // The answer comes while one is elsewhere, the sync much later.
+    // The answer comes while another room is open, the sync much later.
     host.command(.timeline(.closeRoom(ids[0])))
     for id in ids.dropFirst() {
       host.command(.timeline(.openRoom(id)))

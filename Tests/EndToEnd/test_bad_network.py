@@ -126,7 +126,7 @@ class Watch:
     async def over(cls, publisher, *receivers, pictures=PICTURES):
         """One of each receiver."""
         sent, before = await publisher.sent(), [await receiver.received() for receiver in receivers]
-        # Whoever watches for longer waits for longer: noise in 150 kbit/s is some five pictures a second.
+        # A viewer that watches longer waits longer: noise in 150 kbit/s is some five pictures a second.
         for _ in range(10 * PATIENCE * pictures // PICTURES):
             if await publisher.sent() - sent >= pictures:
                 break

@@ -69,7 +69,7 @@ def call(person):
 
 
 async def stands_in_the_corner(person, other):
-    """One's own picture: small, over that of the other, at its edge below where lines begin."""
+    """The own picture: small, over the other's, at its lower edge where lines begin."""
     own = await person.page.get_by_label("Your own picture").bounding_box()
     theirs = await person.page.get_by_label(f"{other.name}’s picture").bounding_box()
     below = theirs["y"] + theirs["height"] - own["y"] - own["height"]

@@ -418,7 +418,7 @@ async def _(test):
         await window.get_by_text("the company").wait_for()
         back = parse_qs(urlsplit(window.url).query)["redirectUrl"][0]
         assert back.startswith(address("messenger.html")), back
-        # Whoever makes up an end of a sign-on does not know the word.
+        # An attacker who invents the end of a sign-on does not know the word.
         forged = await context.new_page()
         await forged.goto(address("messenger.html", frame="guessed", loginToken=login_token(stranger)))
         await forged.wait_for_function("() => location.search === ''")

@@ -404,7 +404,7 @@ async def _(test):
         await person.until(event_heard("file", kind="file", fileName="plan.pdf", size=12, type="application/pdf", url="mxc://example.org/plan"))
         host.put(room_path(room, "redact", said, "r2"), {}).ok()
         await person.until(event_heard("removed", event=said))
-        # What one says oneself, with data of one's own, and what comes of it.
+        # The user's own messages, with custom data, and their outcome.
         own = await page.evaluate("() => chat.send('Two, please', { data: { 'com.example.order': { id: 7 } } })")
         await person.until(event_heard("sent", id=own))
         assert host.get(room_path(room, "event", own)).ok()["content"]["com.example.order"] == {"id": 7}
@@ -497,7 +497,7 @@ async def _(test):
         await person.until("() => globalThis.isGone === true")
         await page.evaluate("event => chat.scrollToEvent(event)", said)
         await order.get_by_text("6 pieces", exact=True).wait_for()
-        # An event of a type of one's own, with words or without.
+        # An event of a custom type, with text or without.
         await page.evaluate("() => chat.scrollToEnd()")
         host.put(room_path(room, "send", "com.example.bell", "b1"), {"body": "The bell rang", "times": 3}).ok()
         await frame.get_by_text("The bell rang", exact=True).wait_for()
@@ -505,7 +505,7 @@ async def _(test):
         await frame.get_by_text("Rang 3 times", exact=True).wait_for()
         await page.evaluate("() => chat.sendEvent('com.example.bell', { times: 4 })")
         await frame.get_by_text("Rang 4 times", exact=True).wait_for()
-        # What is no message of a kind of one's own, and what is too long, is refused.
+        # Invalid messages of a custom type, and those that are too long, are refused.
         refused = await page.evaluate("""async () => {
           const said = [];
           for (const content of [{ msgtype: 'm.text', body: 'x' }, { msgtype: '', body: 'x' }, { msgtype: 'com.example.order', body: ' ' },

@@ -42,7 +42,7 @@ async def _(test):
         await browser.sees("I am.")
         await browser.click("button", "Members and settings")
         await browser.find("heading", "2 members")
-        # It stops at boxes that scroll, too: whoever listens hears which. Without a screen it tells pages of no focus, so that is done here.
+        # It also stops at scrolling boxes, which are announced. Without a screen it reports no focus to pages, so that is done here.
         await browser.run("() => { document.querySelector('.ma-details-body').style.maxHeight = '200px'; }")
         for _ in range(60):
             await browser.keys(TAB)

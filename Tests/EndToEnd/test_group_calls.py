@@ -79,7 +79,7 @@ async def sees(person, others):
 
 
 async def speaks_at(person, speaker):
-    """That tile has the mark, alone; neither the mark nor which tile is one's own has a role."""
+    """That tile has the mark, alone; neither the mark nor the own tile has a role."""
     tile = person.page.locator(".gc-own") if person is speaker else person.page.get_by_role("group", name=speaker.name)
     await tile.and_(person.page.locator(".gc-speaks")).wait_for()
     assert await person.page.locator(".gc-speaks").count() == 1

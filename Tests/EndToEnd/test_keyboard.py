@@ -409,7 +409,7 @@ async def _(test):
     async with people(test, "alice", fresh=True) as alice:
         page, keyboard = alice.page, alice.page.keyboard
         focus = lambda: page.evaluate(FOCUS)
-        # The sign-in's own field has its hint; the page that comes after it says where one is.
+        # The sign-in's own field has its hint; the page that comes after it names the present place.
         name = page.get_by_label("User name", exact=True).locator("visible=true")
         await page.get_by_role("button", name="Sign in", exact=True).locator("visible=true").click()
         await expect(name).to_be_focused()

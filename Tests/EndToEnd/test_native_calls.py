@@ -219,7 +219,7 @@ async def _(test):
                 assert all(is_like(got[1:], bar[1:], 6) for got, bar in zip(reading["bars"], BARS)), reading
                 await one.ask("unsubscribe", "bars")
                 await one.rests("bars", "frames")
-            # Longer than a router waits for a sign of somebody whom it takes to be gone.
+            # Longer than a router waits for a sign of life.
             while asyncio.get_running_loop().time() < began + CONSENT_SECONDS:
                 await two.more("own", frames=10)
             assert not [e for e in two.events if e["is"] == "streamDestroyed"], two.events

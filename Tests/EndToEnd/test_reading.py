@@ -492,7 +492,7 @@ async def _(test):
         assert user.get(path).ok() == {"from": 22 * 60 + 30, "to": 7 * 60 + 5, "utc_offset": offset}
         await other.sign_in(user)
         await other.until("() => localStorage['quiet-from'] === '22:30' && localStorage['quiet-until'] === '07:05'")
-        # As changed elsewhere, by a clock that is elsewhere: whoever is there next sets it right.
+        # Changed elsewhere, by another clock: the next device corrects it.
         user.put(path, {"from": 60, "to": 0, "utc_offset": offset + 60}).ok()
         await other.until("() => localStorage['quiet-from'] === '01:00' && localStorage['quiet-until'] === '00:00'")
         async with other.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):

@@ -160,7 +160,7 @@ def kind_of(uri):
 
 
 async def endpoint(servers, port, transport, received, trust=None):
-    """A client of aioice with an allocation; by TLS where it is told whom to trust."""
+    """A client of aioice with an allocation; by TLS if it gets a root certificate."""
     class Protocol(asyncio.DatagramProtocol):
         def datagram_received(self, data, address):
             received.append((data, address))

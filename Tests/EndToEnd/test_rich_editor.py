@@ -182,7 +182,7 @@ async def _(test):
         await alice.message(re.compile("a bc")).wait_for()
         await expect(editor).to_have_text("")
 
-        # A command is none of Markdown's.
+        # A command is not Markdown.
         await keys.type("/plain *as it is*")
         await sent(alice, users, room, "as it is", "*as it is*")
         await keys.type("one two")

@@ -58,7 +58,7 @@ async def eventually(page, expression, argument=None):
 
 
 class Worker:
-    """The service worker, from a page of the same origin that is none of its pages."""
+    """The service worker, from a page of the same origin that is not one of its pages."""
 
     def __init__(self, context, base):
         self.context, self.base, self._registration = context, base, None
@@ -253,7 +253,7 @@ async def _(test):
         await worker.push(told(service, event))
         shown = await worker.shows("shown.length === 1")
         assert shown[0]["body"] == "Boris Brandt reacted 👍 to: the kettle is on", shown
-        # Where the server does not say to what, one is told all the same.
+        # If the server does not say to which message, it still notifies.
         odd = {"event_id": "$e", "room_id": room, "type": "m.reaction", "sender": boris.user_id, "content": {"m.relates_to": {"key": "🎉", "event_id": 7}},
                "counts": {}, "devices": []}
         await worker.run("said => pushed({ json: () => said })", {"notification": odd})
@@ -313,7 +313,7 @@ async def _(test):
           await clicked(notification).catch(error => { if (error.name !== 'InvalidAccessError') throw error; });
         }""", room)
         await alice.sees("you may see this")
-        # What one has come to by oneself is no news either.
+        # Changes by the user's own action are no news either.
         await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", other)
         await alice.page.get_by_role("heading", name="Elsewhere").first.wait_for()
         event = boris.send(room, "and this")

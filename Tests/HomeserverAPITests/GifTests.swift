@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a page is asked for once an hour, whoever looks`() async throws {
+  @Test func `a page is fetched once an hour for all users`() async throws {
     try await run { fixture, ann, provider in
       let bob = try await fixture.register("bob")
       for user in [ann, bob] { #expect(try await fixture.call(.get, Self.path + "search?q=cat", as: user).status == 200) }

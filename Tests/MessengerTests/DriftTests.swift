@@ -83,7 +83,7 @@ struct DriftTests {
       }
       #expect(direction < 0 ? reader.screen.visible().first?.id == RowID(1) : reader.screen.timeline.isAtEnd)
     }
-    // An end of a part of the list is none of the list.
+    // The end of a part of the list is not the list's end.
     for isUp in [true, false, true] where pageLimit > 1_000_000 {
       reader.screen.scroll(to: reader.geometry.pageHeight / 2)
       for _ in 0..<30 { reader.step(isUp ? -200 : 200) }

@@ -69,7 +69,7 @@ struct MotionTests {
   }
 
   // Proves N6
-  @Test("Whoever begins to write comes in, whoever ends is seen to go where they stood, and the others' rows stay as they are")
+  @Test("A typing row enters and leaves in its place, and the others' rows stay as they are")
   func typing() throws {
     let room = Room()
     room.view.add(.text("a", from: alice))

@@ -112,7 +112,7 @@ struct DirectCallsTests {
   }
 
   @Test(
-    "Whoever is told that the other side has ended a call is told why, as far as it matters",
+    "The end of a call by the other side shows its reason, as far as it matters",
     arguments: [
       ("ice_timeout", "callLost"), ("ice_failed", "callBroken"), ("user_hangup", "callOver"), ("user_busy", "callBusy boris")
     ])
@@ -127,7 +127,7 @@ struct DirectCallsTests {
   }
 
   // Proves A3
-  @Test("One is in one call at a time: a call ends where one answers, makes or joins another")
+  @Test("A user is in one call at a time: it ends when they answer, make or join another")
   func onlyOne() {
     let page = page()
     page.room(["@boris:a.example"])
@@ -155,7 +155,7 @@ struct DirectCallsTests {
     #expect(isInUse == [true, false])
   }
 
-  @Test("Whoever was named with an event keeps that name; leaving the room, or another session, ends what rings")
+  @Test("A caller keeps the name of their event; leaving the room, or another session, ends the ringing")
   func names() {
     let page = page()
     page.room([], people: [])

@@ -23,7 +23,7 @@ struct GroupCallsTests {
   }
 
   // Proves A14, M39
-  @Test("Whoever joins arranges the end first, then writes the membership; hanging up has the end carried out")
+  @Test("Joining arranges the end first, then writes the membership; hanging up carries the end out")
   func membership() {
     let page = Page()
     page.room(["@boris:a.example"])

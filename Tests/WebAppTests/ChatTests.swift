@@ -285,7 +285,7 @@ struct ChatTests {
     #expect(count("im.ponies") == 1)
   }
 
-  @Test("a picture of a message becomes a sticker of one's own")
+  @Test("a picture of a message becomes a sticker of the user")
   func madeSticker() throws {
     try open([
       event(
@@ -437,7 +437,7 @@ struct ChatTests {
   }
 
   // Proves P7
-  @Test("@moderators calls each of them, and is offered where there is one besides oneself")
+  @Test("@moderators mentions each of them, and is offered if there is one besides the user")
   func moderators() throws {
     let levels = #"{"users":{"@alice:chat.example":100,"@boris:chat.example":50,"@gone:chat.example":50}}"#
     try open([
@@ -458,7 +458,7 @@ struct ChatTests {
   }
 
   // Proves P7
-  @Test("a group of the room calls those of it who are there, and is offered where there is one besides oneself")
+  @Test("a group of the room mentions its present members, and is offered if there is one besides the user")
   func roomGroups() throws {
     let groups =
       #"{"groups":{"Design":["@boris:chat.example","@gone:chat.example","@alice:chat.example"],"deserted":["@gone:chat.example"]}}"#

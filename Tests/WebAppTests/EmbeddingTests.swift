@@ -28,7 +28,7 @@ struct EmbeddingTests {
     return page
   }
 
-  @Test("nobody is signed in at first, and the page around is named to whoever signs in")
+  @Test("nobody is signed in at first, and the sign-in form names the page around it")
   func start() throws {
     let page = try page()
     #expect(page.told == [#"{"event":"loaded"}"#, #"{"event":"signedout"}"#])
@@ -295,7 +295,7 @@ struct EmbeddingTests {
     #expect(page.told.last?.hasPrefix(#"{"answer":2,"error":"#) ?? false)
   }
 
-  @Test("who signs out stays at the room for whoever comes next")
+  @Test("after signing out the room stays for the next user")
   func signOut() throws {
     let page = try signedIn()
     page.sync([("!garden:chat.example", Self.garden)])

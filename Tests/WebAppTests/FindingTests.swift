@@ -66,7 +66,7 @@ struct FindingTests {
     #expect(page.app.place.room?.string == "!new")
   }
 
-  @Test("nothing found is said, and one's own ID starts no chat")
+  @Test("a search without results says so, and the user's own ID starts no chat")
   func nothing() throws {
     let page = Self.page()
     try Self.type("@alice:chat.example", page)

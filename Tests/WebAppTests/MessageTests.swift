@@ -71,7 +71,7 @@ struct MessageTests {
     try page.choose("messageInfo", of: "who took it?")
     #expect(!page.text.contains("editedTimes") && shown().contains("$4") && readers().isEmpty)
     page.app.dialogs.closeAll()
-    // Whoever has read further has read it too, nobody knows when.
+    // A member who has read further has read this, too; nobody knows when.
     page.syncRoom([], receipt("$4"))
     try page.choose("messageInfo", of: "the deed is gone")
     #expect(readers().count == 1 && readers().flatMap { page.all("ma-entry-preview", in: $0) }.isEmpty)
@@ -155,7 +155,7 @@ struct MessageTests {
   }
 
   // Proves P36
-  @Test("an address for mail in a message is a link to write there; the ID of a user is none")
+  @Test("a mail address in a message becomes a link; a user ID does not")
   func mail() throws {
     try page.openRoom([event("$1", text("order at seeds@farm.example, not at @farm:farm.example"))])
     let links = try page.row("order at").tags("a").filter { $0.attributes["href"]?.hasPrefix("mailto:") == true }

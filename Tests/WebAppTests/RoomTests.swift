@@ -145,7 +145,7 @@ struct RoomTests {
   }
 
   // Proves P18, W14
-  @Test("the divider stands above the first message of somebody else that was not read, not above one's own")
+  @Test("the divider stands above the first unread message of somebody else, not above the user's own")
   func divider() throws {
     page.signIn()
     let events = [

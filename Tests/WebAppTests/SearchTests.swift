@@ -88,7 +88,7 @@ struct SearchTests {
     #expect(page.dom[page.dom.focused].attributes["aria-label"] == "searchFor")
   }
 
-  @Test("one's own messages are found by one's own ID, and an ID of somebody unknown counts once it was written to its end")
+  @Test("a search by sender takes the user's own ID at once, and an unknown ID when it is complete")
   func somebody() throws {
     try open("searchRoom")
     page.type("@nora:other.ex", into: "saidBy")
@@ -125,7 +125,7 @@ struct SearchTests {
   func dates() throws {
     try open("searchRoom")
     page.type("beans", into: "searchFor")
-    // A year that is not written to its end is none.
+    // An incomplete year is ignored.
     page.type("0197-01-10", into: "sinceDay")
     #expect(chips.isEmpty)
     page.type("1970-01-10", into: "sinceDay")

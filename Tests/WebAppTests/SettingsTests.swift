@@ -157,7 +157,7 @@ struct SettingsTests {
   }
 
   // Proves C53
-  @Test("somebody is ignored by their ID, and what is none is said to be none")
+  @Test("a user is ignored by ID, and an invalid ID is refused")
   func ignored() {
     let page = Self.page(.privacy)
     page.type("mallory", into: Strings[.userID])
@@ -188,7 +188,7 @@ struct SettingsTests {
       page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains(".m.rule.message") })
   }
 
-  @Test("reactions to one's own messages are told of where one wants it, and quiet hours are the account's")
+  @Test("notifications of reactions can be turned on, and quiet hours belong to the account")
   func wishes() throws {
     let page = Self.page(.notifications)
     let box = try #require(page.all("ma-check").first { $0.allText == Strings[.tellReactions] }?.children.first)

@@ -21,7 +21,7 @@ struct WritingTests {
 
   // Proves C41, P11
   @Test(
-    "a text that begins with a slash is a command, refused with words where it is none",
+    "a text that begins with a slash is a command, and an unknown command is refused with a reason",
     arguments: [
       ("hello /me", "text: hello /me"), ("/me waves", "emote: waves"), ("/me", "wrong: /me …"),
       ("/shrug", "text plain: ¯\\_(ツ)_/¯"), ("/shrug why", "text plain: why ¯\\_(ツ)_/¯"), ("/plain *a*", "text plain: *a*"),
@@ -115,7 +115,7 @@ struct WritingTests {
     #expect(CalendarDay(text)?.number == number)
   }
 
-  @Test("what is no day is none", arguments: ["", "2026", "2026-13-01", "2026-00-10", "2026-1-x", "99999999999-1-1"])
+  @Test("an invalid date is not a day", arguments: ["", "2026", "2026-13-01", "2026-00-10", "2026-1-x", "99999999999-1-1"])
   func noDay(_ text: String) {
     #expect(CalendarDay(text) == nil)
   }

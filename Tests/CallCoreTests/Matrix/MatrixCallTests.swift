@@ -254,7 +254,7 @@ struct MatrixCallTests {
     event("@eve:e", invite("stranger"), regard: .stranger)
     #expect(bob.call?.state == .ringing && bob.call?.rings == false && bob.rang.isEmpty)
     event("@bob:b", invite("myself", extra: #","invitee":"@bob:b""#))
-    #expect(bob.rang == ["myself"], "one may call oneself")
+    #expect(bob.rang == ["myself"], "users may call themselves")
   }
 
   @Test func whatEndedWithinTheSyncDoesNotRing() {

@@ -94,7 +94,7 @@ struct RandomSessionTests {
 
     func settle() {
       for client in clients { client.canConnect = true }
-      // Whoever was forgotten hears of it with the next socket.
+      // A forgotten client hears of it with the next socket.
       for client in clients { client.drop() }
       simulation.run(for: 90_000)
     }

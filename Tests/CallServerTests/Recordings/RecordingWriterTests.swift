@@ -122,7 +122,7 @@ import Testing
     #expect(!world.usage.share(of: World.project).take(20_000) && world.usage.bytes == summary.bytes)
   }
 
-  /// Each picture that follows sound begins one, and whoever publishes anew.
+  /// Each picture that follows sound begins a new file, and so does each new publication.
   @Test func `a recording has so many files, and all of them are whole`() throws {
     let filesLimit = 50
     let world = try World(filesLimit: filesLimit)

@@ -117,7 +117,7 @@ import Testing
   @Test func `offers of all who have one token have a rate of bytes, which is asked before they are read`() async throws {
     let rate = CallLimits.Rate(perSecond: 100_000, burst: 1_000_000)
     let reader = try MessageReader(rate)
-    // An offer that is none: what is refused by its rate is not looked at.
+    // An invalid offer: a message that exceeds its rate is not parsed.
     let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 100_000))","sections":{}}"#
     let most = Int(rate.burst) / text.utf8.count
     // On a connection of its own each time.

@@ -80,7 +80,7 @@ import Testing
     #expect(try fixture.greeting()["muted"] == nil)
   }
 
-  @Test func `whom a moderator disconnects does not come back`() throws {
+  @Test func `a participant that a moderator disconnects cannot resume`() throws {
     let fixture = SessionFixture()
     let (moderator, victim) = (try fixture.connect(.moderator), try fixture.connect())
     try fixture.ask(moderator, "disconnect", #""connection":"\#(victim.id)""#)

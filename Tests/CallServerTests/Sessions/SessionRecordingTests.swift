@@ -16,7 +16,7 @@ import Testing
   }
 
   // Proves L14, M48
-  @Test func `everybody is told of a recording, and whoever comes later too`() throws {
+  @Test func `everybody is told of a recording, late participants too`() throws {
     let fixture = SessionFixture()
     let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
     fixture.recordingOptions.name = "the talk"

@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: [
     "Eve (@eve:test)", "@eve", "Eve @ work: late", "eve@test.example", "Eve @home", "José", "Eve: @", "@:x", "@eve:"
-  ]) func `what is no user ID, or one's own, makes nobody suspicious`(name: String) {
+  ]) func `a text that is no user ID, or the member's own ID, is not suspicious`(name: String) {
     #expect(Self.named(name).displayName(of: Self.eve) == ByteString(name))
   }
 
@@ -73,7 +73,7 @@ import Testing
     #expect(!shown.unicodeScalars.contains { (0x202A...0x202E).contains($0.value) || (0x2066...0x2069).contains($0.value) })
   }
 
-  @Test func `one's own user ID is a name like another`() {
+  @Test func `the member's own user ID is a name like any other`() {
     #expect(Self.named("@eve:test", others: []).displayName(of: Self.eve) == "@eve:test")
   }
 
@@ -125,7 +125,7 @@ import Testing
     #expect(name.string.unicodeScalars.allSatisfy { $0 == "x" || $0 == "爱" })
   }
 
-  /// Each pair touches two members, whoever else is there.
+  /// Each pair affects two members, regardless of the others.
   @Test func `many pairs of names cost no more than their number`() {
     var members = Members()
     let count = 40_000

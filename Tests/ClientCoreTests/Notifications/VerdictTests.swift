@@ -163,10 +163,10 @@ import Testing
 
   @Test(arguments: [
     (#"{"body":"Greta, look"}"#, true), (#"{"body":"me too"}"#, true), (#"{"body":"@room all"}"#, true),
-    // Who says whom they mention means nobody else.
+    // An event with `m.mentions` mentions nobody else.
     (#"{"body":"Greta, look","m.mentions":{}}"#, false), (#"{"body":"me too","m.mentions":{}}"#, false),
     (#"{"body":"@room all","m.mentions":{"user_ids":[]}}"#, false), (#"{"body":"hello"}"#, false)
-  ]) func `old mention rules look only at what does not say whom it mentions`(content: String, isHighlight: Bool) throws {
+  ]) func `old mention rules apply only to events without mentions`(content: String, isHighlight: Bool) throws {
     let rules = PushRuleSet(ofServer: Self.json(Self.old), for: Self.me)
     let event = PushEvent(
       type: .message, stateKey: nil, sender: UserID(trusted: "@alice:test"), roomID: .test, eventID: nil,

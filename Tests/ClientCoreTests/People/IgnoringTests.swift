@@ -112,7 +112,7 @@ import Testing
     #expect(host.client.room(.test)?.typing == [UserID(trusted: "@bob:test")])
   }
 
-  @Test func `the list keeps what it says of others, and oneself is not put on it`() {
+  @Test func `the ignore list keeps unknown members, and users cannot add themselves`() {
     var host = Host.inRoom()
     host.sync(extra: Self.list("@x:test", "no user"))
     host.command(.people(.setIgnored(Self.alice, true)))

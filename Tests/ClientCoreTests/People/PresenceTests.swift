@@ -28,7 +28,7 @@ import Testing
   }
 
   // Proves P24
-  @Test(arguments: [Presence.online, .unavailable, .offline]) func `what one says of oneself goes with every sync`(
+  @Test(arguments: [Presence.online, .unavailable, .offline]) func `the user's presence goes with every sync`(
     presence: Presence
   ) {
     var host = Host.inRoom()
@@ -40,7 +40,7 @@ import Testing
     #expect(target.contains("set_presence=\(presence.name)") == (presence != .online))
   }
 
-  @Test func `what one says of oneself goes with every sliding sync as well`() {
+  @Test func `the user's presence goes with every sliding sync as well`() {
     var host = Host.sliding([Sliding.first([Wire.message("one", "$1")])])
     host.command(.people(.setPresence(.offline, message: nil)))
     host.slide()

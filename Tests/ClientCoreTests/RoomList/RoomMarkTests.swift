@@ -97,7 +97,7 @@ import Testing
     #expect(String(decoding: Decimal.text(value), as: UTF8.self) == expected)
   }
 
-  @Test func `tags of one's own have a name, others have none`() {
+  @Test func `the user's own tags have a name, others have none`() {
     #expect(RoomTag("u.My tag").displayName == "My tag")
     #expect(RoomTag("old").displayName == "old")
     #expect(RoomTag("m.favourite").displayName == nil)

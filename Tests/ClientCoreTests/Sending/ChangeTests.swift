@@ -107,7 +107,7 @@ import Testing
     #expect(host.body("/send/")?["m.new_content"]?["body"]?.string == "b")
   }
 
-  @Test func `an edit tells only those whom the message did not mention before`() {
+  @Test func `an edit notifies only users that the message did not mention before`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .message(.markdown("@alice:test")))))
     host.command(.sending(.edit(.test, .item(host.items()[1].id), .markdown("@alice:test @bob:test"))))
@@ -374,7 +374,7 @@ import Testing
     }
   }
 
-  @Test func `whoever waits hears how it goes on, the room open or not`() {
+  @Test func `a waiting command hears the outcome, whether the room is open or not`() {
     var host = Host.inRoom()
     host.command(.timeline(.closeRoom(.test)))
     host.changes = []

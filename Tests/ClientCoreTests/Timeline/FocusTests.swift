@@ -202,7 +202,7 @@ import Testing
 
   // MARK: Events
 
-  @Test func `an event is asked for once, whoever wants it`() {
+  @Test func `an event is requested once for all callers`() {
     var host = Host.inRoom()
     for id in 5...7 { host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))), id: CommandID(id)) }
     #expect(host.waiting.filter { $0.request.target.contains("/event/") }.count == 1)
@@ -230,7 +230,7 @@ import Testing
     #expect(host.request("/event/") != nil)
   }
 
-  @Test func `whoever waits for an event hears when the session ends`() {
+  @Test func `a caller that waits for an event hears when the session ends`() {
     var host = Host.inRoom()
     host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.command(.timeline(.open(Self.around)), id: 10)
@@ -239,7 +239,7 @@ import Testing
     #expect(host.result(10) == "notSignedIn")
   }
 
-  @Test func `an answer that is another event is none`() {
+  @Test func `an answer with another event is invalid`() {
     var host = Host.inRoom()
     host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.answer("/event/", Wire.message("other", "$y"))

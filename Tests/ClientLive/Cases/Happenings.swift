@@ -108,7 +108,7 @@ extension LiveCase {
       }
     },
     // Proves J25, T13
-    LiveCase("X1 events of one's own types are followed, in one room or in all") { stage in
+    LiveCase("X1 events of custom types are followed, in one room or in all") { stage in
       let (alice, bob) = try await stage.pair()
       let moves = await bob.client.events(ofTypes: "org.example.move", in: bob.id)
       try await alice.send("Not this").sent()

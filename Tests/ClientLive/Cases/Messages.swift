@@ -140,7 +140,7 @@ extension LiveCase {
       try await bob.until("she is typing") { $0.typing == [user] }
       try await alice.client.perform(.sending(.setDraft(alice.id, Draft(""))))
       try await bob.until("nobody is typing") { $0.typing.isEmpty }
-      try expect(await alice.state?.typing.isEmpty == true, "one does not see oneself typing")
+      try expect(await alice.state?.typing.isEmpty == true, "users do not see themselves typing")
     }
   ]
 }

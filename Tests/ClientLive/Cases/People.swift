@@ -3,7 +3,7 @@ import MatrixClient
 /// Names, pictures and presence.
 extension LiveCase {
   static let people = [
-    LiveCase("U1 a new name is seen in the profile, in rooms, and by oneself") { stage in
+    LiveCase("U1 a new name shows in the profile, in rooms, and to the user") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.client.setDisplayName("Alice Anew")
       let user = try await alice.client.ownID

@@ -118,7 +118,7 @@ extension LiveCase {
       try expect(first.json?["content"]?["b"]?["kept"]?.count, is: 1)
       try expect(try await room.source(of: event).bytes, is: first.bytes)
     },
-    LiveCase("T18 state of one's own type is set under a key") { stage in
+    LiveCase("T18 state of a custom type is set under a key") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.setState("org.example.board", key: "one", Array(#"{"x":1}"#.utf8))
       try expect(try await bob.stateContent("org.example.board", key: "one")["x"]?.integer, is: 1)

@@ -121,7 +121,7 @@ import TimeTesting
     #expect(text.body == "> Alice [Spoiler], Bob")
   }
 
-  @Test func `HTML of one's own is made safe and mentions whom it links to`() {
+  @Test func `the user's own HTML is sanitized and mentions the users it links to`() {
     let text = FormattedText.html("<a href=\"https://matrix.to/#/@alice:test\">Alice</a><script>x</script> &amp; <b>you</b>")
     #expect(text.body == "Alice & you")
     #expect(text.html == "<a href=\"https://matrix.to/#/@alice:test\">Alice</a> &amp; <b>you</b>")

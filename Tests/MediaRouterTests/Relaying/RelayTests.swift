@@ -270,7 +270,7 @@ import Testing
     client.indicate([1], to: peer)
     #expect(world.sentToPeers().isEmpty)
     client.indicate([1], to: self.peer)
-    #expect(world.sentToPeers().isEmpty, "of two peers none, where one is forbidden")
+    #expect(world.sentToPeers().isEmpty, "if one of two peers is forbidden, none gets it")
   }
 
   @Test(

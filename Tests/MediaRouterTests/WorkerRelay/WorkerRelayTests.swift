@@ -134,7 +134,7 @@ import Testing
     call.simulation.command(.close(call.publisher.id))
     call.publish(frames: 5)
     #expect(call.simulation.unit.counts.tracks == 0)
-    // Whoever has told it to accept the track takes that back.
+    // The side that told it to accept the track takes that back.
     call.simulation.command(.unpublish(Call.track), at: Self.there)
     #expect(call.simulation.units[1].deadline == nil)
   }

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Whoever was killed wrote whole clusters and perhaps a part of one.
+  /// A killed writer leaves whole clusters and perhaps a part of another.
   // Proves M45
   @Test func whatAKilledWriterLeftIsMadeWhole() throws {
     let (bytes, cuts) = file(seconds: 3, finished: false)
