@@ -1,7 +1,13 @@
 /// What is allowed but probably not meant.
 extension Configuration {
-  /// Whether other machines can reach the server, as far as the settings say.
-  var isReachable: Bool { !isLoopbackOnly || isBehindProxy }
+  /// Whether other machines can reach the server, as far as the settings say. A `public_base_url` on this machine is for trying things out.
+  var isReachable: Bool { !isLoopbackOnly || isBehindProxy && !hasLoopbackURL }
+
+  private var hasLoopbackURL: Bool {
+    guard let host = publicBaseURL?.split(separator: "/").dropFirst().first else { return false }
+    let hasPort = host.contains(":") && !host.hasSuffix("]")
+    return BindAddress(hasPort ? String(host) : "\(host):1")?.isLoopback == true
+  }
 
   /// Sentences for the operator, the most serious first. `serve` logs them, `config check` prints them.
   var warnings: [String] { accountWarnings + addressWarnings + limitWarnings }

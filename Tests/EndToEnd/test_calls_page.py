@@ -291,7 +291,7 @@ async def _(test):
           return [error.name, error.code];
         }""") == ["CallError", "not_loaded"]
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris").replace("token=", "token=x"))
-        await boris.page.get_by_text("The token is none of this kind.").wait_for()
+        await boris.page.get_by_text("This is not a valid token.").wait_for()
         assert await boris.page.evaluate("call.state") == "closed"
         await boris.page.goto("about:blank")
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris", base="ftp://nowhere.example"))

@@ -181,6 +181,8 @@ struct ConfigurationLoaderTests {
     "A server for this machine, and one that is set up as the guide says, get no warning",
     arguments: [
       [], ["--rate-limits=false", "--password-hash-memory-mib=8"],
+      ["--public-base-url=http://localhost:8008", "--registration=open"],
+      ["--public-base-url=http://127.0.0.1"], ["--public-base-url=http://[::1]:8008/chat"], ["--public-base-url=http://[::1]"],
       [
         "--server-name=a.example", "--public-base-url=https://a.example", "--trusted-proxies=127.0.0.1",
         "--registration=open", "--registration-open-to-everyone=true"
