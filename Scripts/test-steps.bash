@@ -94,6 +94,25 @@ run_named() {
     else units+=("$name")
     fi
   done
+  run_chosen
+}
+
+# run_ids ID…: the tests that say they prove a feature.
+run_ids() {
+  local id found kind name units=() modules=() words=()
+  [ $# -gt 0 ] || fail '--id needs an ID of Documentation/FeatureCoverage.md, CallCoverage.md or Guards.md'
+  for id in "$@"; do
+    found=$(Scripts/guards --id "$id") || exit 1
+    while IFS=$'\t' read -r kind name; do
+      if [ "$kind" = unit ]; then units+=("$name"); else words+=("$name"); fi
+    done <<<"$found"
+  done
+  run_chosen
+}
+
+# Runs the unit tests `units`, the end-to-end modules `modules` and the end-to-end tests whose sentences have `words`.
+run_chosen() {
+  local name named=()
   if [ ${#units[@]} -gt 0 ]; then
     build_step || return
     suite unit-tests 'Unit tests' 200 "${in_shell[@]}" unit_tests "${units[@]}"
@@ -102,7 +121,8 @@ run_named() {
     check server 'Debug build of everything that runs' 200 "${in_shell[@]}" swift_build
     check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
     [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
-    for name in "${words[@]}"; do end_to_end --named "$name"; done
+    for name in "${words[@]}"; do named+=(--named "$name"); done
+    [ ${#words[@]} = 0 ] || end_to_end "${named[@]}"
   fi
 }
 

@@ -17,7 +17,8 @@ enum AppServiceFile {
     do throws(YAMLError) {
       return try registration(try YAMLTree(bytes), path)
     } catch {
-      throw .failed("app_services: \(path), line \(error.line): \(error.problem)")
+      let excerpt = error.column == nil ? "" : "\n" + SourceLines(bytes).excerpt(around: error.line)
+      throw .failed("app_services: \(path), \(error.place): \(error.problem)\(excerpt)")
     }
   }
 

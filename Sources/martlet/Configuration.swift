@@ -104,7 +104,7 @@ struct Configuration: Sendable {
   var registration: Registration { registrationSetting ?? (isBehindProxy || !isLoopbackOnly ? .closed : .open) }
 
   /// Whether the settings indicate a reverse proxy, through which other machines can reach even a loopback address.
-  private var isBehindProxy: Bool { publicBaseURL != nil || !trustedProxies.isEmpty }
+  var isBehindProxy: Bool { publicBaseURL != nil || !trustedProxies.isEmpty }
 
   /// Whether all addresses of the Client-Server API are loopback addresses.
   var isLoopbackOnly: Bool { bind.allSatisfy(\.isLoopback) }

@@ -18,8 +18,11 @@ enum ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// The file cannot be read.
   case unreadable(path: String, reason: String)
   /// The file is not valid YAML, or it uses features of YAML that settings do not need.
-  case malformed(path: String, line: Int, problem: String)
-  case unknownSetting(name: String, ConfigurationOrigin)
+  ///
+  /// `excerpt` has the lines around the problem.
+  case malformed(path: String, YAMLError, excerpt: String)
+  /// `hint` says what was probably meant.
+  case unknownSetting(name: String, hint: String, ConfigurationOrigin)
   case repeated(name: String, ConfigurationOrigin)
   /// `value` is nil if it is a secret.
   case badValue(name: String, value: String?, allowed: String, ConfigurationOrigin)
@@ -31,10 +34,9 @@ enum ConfigurationError: Error, Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .unreadable(let path, let reason): "cannot read the configuration file \(path): \(reason)"
-    case .malformed(let path, let line, let problem): "\(path), line \(line): \(problem)"
-    case .unknownSetting(let name, .flag(let flag)) where flag == name:
-      "unknown setting \(name); martlet help lists all settings"
-    case .unknownSetting(let name, let origin): "unknown setting \(name) (\(origin)); martlet help lists all settings"
+    case .malformed(let path, let error, let excerpt): "\(path), \(error.place): \(error.problem)\n\(excerpt)"
+    case .unknownSetting(let name, let hint, .flag(let flag)) where flag == name: "unknown setting \(name); \(hint)"
+    case .unknownSetting(let name, let hint, let origin): "unknown setting \(name) (\(origin)); \(hint)"
     case .repeated(let name, let origin): "the setting \(name) is given twice (\(origin))"
     case .badValue(let name, let value, let allowed, let origin):
       "\(value.map { "\"\($0)\"" } ?? "the value") is not allowed for \(name) (\(origin)); allowed: \(allowed)"

@@ -34,6 +34,7 @@ struct ConfigurationFile {
 
 private struct SettingsReader: ~Copyable {
   private var events: YAMLEvents
+  private let text: [UInt8]
   private let path: String
   private var found: [ConfigurationFile.Entry] = []
   private var names: Set<String> = []
@@ -43,6 +44,7 @@ private struct SettingsReader: ~Copyable {
 
   init(_ text: [UInt8], path: String) {
     events = YAMLEvents(text)
+    self.text = text
     self.path = path
   }
 
@@ -51,7 +53,7 @@ private struct SettingsReader: ~Copyable {
     if events.kind == .mappingStart {
       try mapping(prefix: "", depth: 0)
     } else if !(events.kind == .scalar && events.scalar.isEmpty) {
-      throw malformed("the file must contain settings, each as name: value")
+      throw malformed("the file must contain settings, each as name: value with a space behind the colon")
     }
     do throws(YAMLError) { try events.end() } catch { throw refused(error) }
     return found
@@ -95,7 +97,10 @@ private struct SettingsReader: ~Copyable {
   private func word(of name: String) throws(ConfigurationError) -> String {
     let word = events.scalar
     if events.isPlain && (word.isEmpty || word == "~" || word == "null") {
-      throw malformed("\(name) has no value; to use the default, remove the line")
+      throw malformed(
+        Setting.isGroup(name)
+          ? "\(name) is a group of settings: indent its settings below it, each by two spaces"
+          : "\(name) has no value; to use the default, remove the line")
     }
     return word
   }
@@ -107,6 +112,6 @@ private struct SettingsReader: ~Copyable {
   private func malformed(_ problem: String) -> ConfigurationError { refused(events.malformed(problem)) }
 
   private func refused(_ error: YAMLError) -> ConfigurationError {
-    .malformed(path: path, line: error.line, problem: error.problem)
+    .malformed(path: path, error, excerpt: SourceLines(text).excerpt(around: error.line))
   }
 }

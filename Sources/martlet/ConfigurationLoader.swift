@@ -4,6 +4,8 @@ import Shell
 /// A configuration with the origin of each value that is not a default.
 struct LoadedConfiguration: Sendable {
   var configuration = Configuration()
+  /// The file that was read; nil if there is none.
+  var path: String?
   /// By the names of settings.
   var origins: [String: ConfigurationOrigin] = [:]
   /// The `MARTLET_…` variables that do not name a setting. They are not an error: Kubernetes creates such variables from a service's name.
@@ -29,6 +31,7 @@ enum ConfigurationLoader {
     var loaded = LoadedConfiguration()
     if let path = flags.configurationPath ?? environment["MARTLET_CONFIG"] ?? defaultPaths.first(where: mayExist) {
       try loaded.take(ConfigurationFile(path: path), path: path)
+      loaded.path = path
     }
     for setting in Setting.all {
       guard let value = environment[setting.variable] else { continue }
@@ -65,7 +68,9 @@ enum ConfigurationLoader {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let flag = String(parts[0])
-      guard flag == "--config" || known.contains(flag) else { throw .unknownSetting(name: flag, .flag(flag)) }
+      guard flag == "--config" || known.contains(flag) else {
+        throw .unknownSetting(name: flag, hint: Setting.hint(for: flag, among: known.sorted()), .flag(flag))
+      }
       guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
         throw .usage("the flag \(flag) needs a value")
       }
@@ -91,7 +96,7 @@ extension LoadedConfiguration {
         continue
       }
       guard let setting = Setting.all.first(where: { $0.name == entry.name }) else {
-        throw .unknownSetting(name: entry.name, origin)
+        throw .unknownSetting(name: entry.name, hint: Setting.hint(for: entry.name), origin)
       }
       try take(setting, entry.values, origin)
     }

@@ -31,6 +31,35 @@ enum ConfigurationText {
     return text
   }
 
+  /// Returns the end of `martlet config check`, as comments, so that the whole output stays a valid file: what was checked, the most
+  /// important facts, and what is probably not meant.
+  static func summary(_ loaded: LoadedConfiguration) -> String {
+    let configuration = loaded.configuration
+    var lines = [
+      "", "The settings are valid: the names, the values, and that they do not contradict each other. The server checks at its",
+      "start whether it can use the files and addresses that they name.", ""
+    ]
+    func fact(_ name: String, _ value: String) {
+      lines.append("  \(name):\(String(repeating: " ", count: max(1, 12 - name.utf8.count)))\(value)")
+    }
+    fact("File", loaded.path ?? "none; \(loaded.origins.isEmpty ? "everything is a default" : "flags and environment only")")
+    fact("Users", "@name:\(configuration.serverName)")
+    fact(
+      "Listens on",
+      configuration.bind.map { "\($0) (\($0.isLoopback ? "this machine only" : "other machines, too"))" }.joined(
+        separator: ", "))
+    fact("Clients use", configuration.publicBaseURL ?? "the address by which they connect (public_base_url is not set)")
+    fact("TLS", configuration.encryption)
+    fact("Accounts", configuration.registration.meaning)
+    fact("Data", configuration.dataDirectory)
+    for warning in configuration.warnings { lines += ["", "Warning: \(warning)."] }
+    for variable in loaded.unknownVariables {
+      let hint = NearestName.of(variable, among: Setting.all.map(\.variable)).map { "; did you mean \($0)?" } ?? "."
+      lines += ["", "Warning: the environment variable \(variable) does not name a setting\(hint)"]
+    }
+    return lines.map { $0.isEmpty ? "#\n" : "# \($0)\n" }.joined()
+  }
+
   /// Returns the part of the help text that lists the settings.
   static func help() -> String {
     var text = ""
@@ -56,7 +85,8 @@ enum ConfigurationText {
 
       If a name is unknown or a value is not allowed, the server does not start, and prints a message that names the setting. Unknown
       environment variables only cause a warning. `martlet config check` checks the configuration without starting the server. It prints each
-      setting with its value and the place that sets it, and leaves secrets out.
+      setting with its value and the place that sets it, and leaves secrets out. The end says who can reach the server and create accounts,
+      and warns of what is allowed but probably not meant. If the YAML is wrong, the message has the line, the column and the lines around it.
 
       An example of a file:
 
@@ -104,5 +134,26 @@ enum ConfigurationText {
       }
     }
     return result + "\""
+  }
+}
+
+extension Configuration {
+  /// Who encrypts the connections of clients. Martlet itself does so only for TURN.
+  fileprivate var encryption: String {
+    if publicBaseURL?.hasPrefix("https://") == true {
+      let trusted = trustedProxies.map(\.description).joined(separator: ", ")
+      return "by a reverse proxy\(trustedProxies.isEmpty ? "" : " at \(trusted)"); the server itself speaks HTTP"
+    }
+    return isReachable ? "none, as far as the settings say" : "none, which is fine on this machine"
+  }
+}
+
+extension Configuration.Registration {
+  fileprivate var meaning: String {
+    switch self {
+    case .open: "anyone can create one (registration is open)"
+    case .token: "anyone with a registration token can create one (registration is token)"
+    case .closed: "only administrators can create one (registration is closed)"
+    }
   }
 }

@@ -16,7 +16,8 @@ extension Program {
       entry(["serve"], "serve [SETTING…]", "Runs the server until Ctrl-C.\n\n" + settingsHelp()),
       entry(
         ["config", "check"], "config check [SETTING…]",
-        "Checks the configuration and prints each value with its origin. 'martlet help' lists the settings."),
+        "Checks the configuration and prints each value with its origin, then a summary with warnings. 'martlet help' lists the settings."
+      ),
       entry(["config", "documentation"], "config documentation", "Prints Documentation/Configuration.md."),
       entry(["version"], "version", "Prints the version.")
     ]

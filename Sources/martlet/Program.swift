@@ -41,7 +41,7 @@ enum Program {
 
     Usage:
       martlet serve [SETTING…]          runs the server until Ctrl-C
-      martlet config check [SETTING…]   checks the configuration and prints each value with its origin
+      martlet config check [SETTING…]   checks the configuration and prints each value with its origin, then a summary with warnings
       martlet config documentation      prints Documentation/Configuration.md
       martlet help [COMMAND]            explains a command, such as user add, a group, such as user, or all
       martlet version                   prints the version
@@ -70,8 +70,8 @@ enum Program {
 
   private static func checkConfiguration(_ flags: [String]) -> ExitStatus {
     do throws(ConfigurationError) {
-      StandardOutput.write(
-        ConfigurationText.effective(try ConfigurationLoader.load(flags: flags, environment: processEnvironment())))
+      let loaded = try ConfigurationLoader.load(flags: flags, environment: processEnvironment())
+      StandardOutput.write(ConfigurationText.effective(loaded) + ConfigurationText.summary(loaded))
       return .success
     } catch {
       return complain(error)
@@ -84,5 +84,9 @@ enum Program {
     return .configuration
   }
 
-  static func complain(_ problem: String) { LogSink.standardError(Array("martlet: \(problem)\n".utf8)) }
+  /// Prints a problem, which may have several lines, and in them names of files that others chose.
+  static func complain(_ problem: String) {
+    let lines = problem.split(separator: "\n", omittingEmptySubsequences: false).map { Table.harmless(String($0)) }
+    LogSink.standardError(Array("martlet: \(lines.joined(separator: "\n"))\n".utf8))
+  }
 }

@@ -85,7 +85,10 @@ struct ProviderSetting: Sendable {
     let rest = entry.name.dropFirst(prefix.count)
     guard let dot = rest.lastIndex(of: "."), let setting = all.first(where: { $0.name == rest[dot...].dropFirst() }),
       SingleSignOnProvider.isID(String(rest[..<dot]))
-    else { throw .unknownSetting(name: entry.name, origin) }
+    else {
+      throw .unknownSetting(
+        name: entry.name, hint: "single_sign_on.ID has the settings \(all.map(\.name).joined(separator: ", "))", origin)
+    }
     let id = String(rest[..<dot])
     let known = configuration.singleSignOn.firstIndex { $0.id == id }
     var provider =

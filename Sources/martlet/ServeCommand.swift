@@ -25,6 +25,7 @@ enum ServeCommand {
     for variable in loaded.unknownVariables {
       log.warning("an environment variable does not name a setting", ["variable": .text(variable)])
     }
+    for warning in configuration.warnings { log.warning("check the settings", ["problem": .text(warning)]) }
     raiseFileLimit()
     ProcessMetrics.register()
     let directory = try DataDirectory(configuration.dataDirectory)
@@ -37,6 +38,7 @@ enum ServeCommand {
     pages.set(.ok)
     manager?.tell(.ready)
     for address in server.addresses { StandardOutput.write("Martlet is at \(address)\n") }
+    if let outside = configuration.addressForOthers { StandardOutput.write(outside + "\n") }
     let signal = await StopSignal.wait()
     log.info("stopping", ["signal": .integer(signal)])
     pages.set(.stopping)

@@ -100,7 +100,7 @@ extension Setting {
   private static let support: [Setting] = [
     .list(
       "support.contacts", \.support.contacts,
-      "The people whom users can ask for help. Clients find them at /.well-known/matrix/support.",
+      "The people that users can ask for help. Clients find them at /.well-known/matrix/support.",
       allowed: "role=address, with the role m.role.admin or m.role.security, and a user ID or an e-mail address",
       parse: { contact($0) }, show: { "\($0.role)=\($0.address)" }),
     .one(

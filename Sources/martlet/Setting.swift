@@ -25,6 +25,19 @@ struct Setting: Sendable {
   /// The flag, such as `--log-level`.
   var flag: String { "--" + String(name.map { $0 == "." || $0 == "_" ? "-" : $0 }) }
 
+  /// Whether settings have this name with a dot behind it.
+  static func isGroup(_ name: String) -> Bool { all.contains { $0.name.hasPrefix(name + ".") } }
+
+  /// Says what a name that is not in `known` probably means.
+  static func hint(for name: String, among known: [String] = all.map(\.name)) -> String {
+    if isGroup(name) {
+      let parts = all.map(\.name).filter { $0.hasPrefix(name + ".") }.map { $0.dropFirst(name.utf8.count + 1) }
+      return "it is a group of settings: indent \(parts.joined(separator: ", ")) below it"
+    }
+    guard let nearest = NearestName.of(name, among: known) else { return "martlet help lists all settings" }
+    return "did you mean \(nearest)?"
+  }
+
   /// The default as text.
   var defaultDescription: String {
     if let defaultText { return defaultText }

@@ -4,7 +4,12 @@ import CYAML
 struct YAMLError: Error, Equatable {
   /// The line, from 1.
   let line: Int
+  /// The column, from 1; nil if the problem is the whole line.
+  var column: Int?
   let problem: String
+
+  /// The place as messages name it.
+  var place: String { "line \(line)" + (column.map { ", column \($0)" } ?? "") }
 }
 
 /// Reads a YAML text with one document, event by event.
@@ -61,10 +66,7 @@ struct YAMLEvents: ~Copyable {
   mutating func next() throws(YAMLError) {
     yaml_event_delete(&event)
     guard yaml_parser_parse(parser, &event) == 1 else {
-      let failed = parser.pointee
-      // Reader errors (bad UTF-8) carry an offset instead of a mark.
-      let line = Int(failed.problem_mark.line != 0 ? failed.problem_mark.line : failed.mark.line) + 1
-      throw YAMLError(line: line, problem: failed.problem.map { String(cString: $0) } ?? "the text is not valid YAML")
+      throw problem.error
     }
     switch event.type {
     case YAML_ALIAS_EVENT: throw malformed("aliases are not supported")
@@ -74,6 +76,17 @@ struct YAMLEvents: ~Copyable {
       throw malformed("anchors and tags are not supported")
     default: break
     }
+  }
+
+  /// Why libyaml cannot go on.
+  private var problem: YAMLProblem {
+    let failed = parser.pointee
+    // Reader errors (bad UTF-8) carry an offset instead of a mark.
+    let mark = failed.problem_mark.line != 0 || failed.problem_mark.column != 0 ? failed.problem_mark : failed.mark
+    let begin = failed.context == nil ? nil : (Int(failed.context_mark.line) + 1, Int(failed.context_mark.column) + 1)
+    return YAMLProblem(
+      problem: failed.problem.map { String(cString: $0) } ?? "the text is not valid YAML", line: Int(mark.line) + 1,
+      column: Int(mark.column) + 1, begin: begin, text: UnsafeBufferPointer(text))
   }
 
   // MARK: The current event
@@ -101,5 +114,8 @@ struct YAMLEvents: ~Copyable {
   /// The line of the current event, from 1.
   var line: Int { Int(event.start_mark.line) + 1 }
 
-  func malformed(_ problem: String) -> YAMLError { YAMLError(line: line, problem: problem) }
+  private var column: Int { Int(event.start_mark.column) + 1 }
+
+  /// An error at the current event.
+  func malformed(_ problem: String) -> YAMLError { YAMLError(line: line, column: column, problem: problem) }
 }

@@ -76,7 +76,7 @@ struct BackupStreamTests {
     defer { close(file) }
     pwrite(file, "j", 1, off_t(content))
     let error = #expect(throws: BackupError.self) { try restore(path, world, isDry: isDry) }
-    guard case .damaged = error else { throw error ?? .incomplete(path: "") }
+    guard case .damagedFiles = error else { throw error ?? .incomplete(path: "") }
     pwrite(file, "h", 1, off_t(content))
     pwrite(file, "X", 1, 3)
     #expect(throws: BackupError.foreign(path: BackupStream.name)) { try restore(path, world, isDry: isDry) }

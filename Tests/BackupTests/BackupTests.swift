@@ -151,7 +151,30 @@ struct BackupTests {
     try world.back()
     try FileContent.write("jello", toNew: "\(world.backup)/files/2c/\(World.hash)")
     let error = #expect(throws: BackupError.self) { try world.restore(isDry: isDry) }
-    guard case .damaged = error else { throw error ?? .incomplete(path: "") }
+    guard case .damagedFiles = error else { throw error ?? .incomplete(path: "") }
+    #expect(!world.exists("restored") && !world.exists("restored.restoring"))
+  }
+
+  @Test("Restore names every damaged file of a backup, up to a limit", arguments: [true, false])
+  func everyDamagedFile(isDry: Bool) throws {
+    let world = try World()
+    for number in 0..<DamagedFiles.namedLimit + 3 {
+      try FileContent.write("key \(number)", toNew: "\(world.data)/signing-\(number).key")
+    }
+    try world.back()
+    let content = "\(world.backup)/files"
+    try FileContent.write("jello", toNew: "\(content)/2c/\(World.hash)")
+    func names(_ error: BackupError?) throws -> DamagedFiles {
+      guard case .damagedFiles(let files) = error else { throw error ?? .incomplete(path: "") }
+      return files
+    }
+    let one = try names(#expect(throws: BackupError.self) { try world.restore(isDry: isDry) })
+    #expect(one.count == 1 && one.description.hasSuffix("does not have the checksum that is its name"))
+    try FileContent.remove(content)
+    let all = try names(#expect(throws: BackupError.self) { try world.restore(isDry: isDry) })
+    #expect(all.lines.count == DamagedFiles.namedLimit && all.count > DamagedFiles.namedLimit + 3)
+    #expect(
+      all.description.contains("is missing") && all.description.hasSuffix("and \(all.count - DamagedFiles.namedLimit) more"))
     #expect(!world.exists("restored") && !world.exists("restored.restoring"))
   }
 

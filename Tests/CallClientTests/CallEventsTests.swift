@@ -66,7 +66,7 @@ private struct Listening {
     #expect(listening.told() == [])
   }
 
-  @Test("What changes is told, and what one asked for oneself is not")
+  @Test("Changes are events, except those that the participant asked for")
   func changing() {
     var listening = Listening()
     listening.comesIn()

@@ -4,7 +4,7 @@ import Testing
 @testable import CallClient
 
 @Suite struct MediaTests {
-  @Test("A frame has planes of its size, or is none")
+  @Test("A frame must have planes of its size")
   func frames() throws {
     let frame = try #require(VideoFrame(width: 5, height: 3, timestampMicroseconds: 7))
     #expect(frame.y.count == 15 && frame.u.count == 6 && frame.v.count == 6 && frame.isWellFormed)
@@ -30,6 +30,7 @@ import Testing
     )
   }
 
+  // Proves L17
   @Test("The distances between frames stay, whatever clock a source has; one that is off begins anew")
   func clock() {
     var clock = SourceClock()
@@ -79,6 +80,7 @@ import Testing
     for (one, two) in zip(heard, heard.dropFirst()) { #expect(two.1 - one.1 == (two.0 - one.0) * 1_000 && two.0 > one.0) }
   }
 
+  // Proves L15
   @Test("A WAVE file says its length, and has the sound of one channel twice")
   func wave() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).wav").path

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "What is no address of a server is none",
+    "An invalid server address is refused",
     arguments: [
       "", "example.org", "ftp://example.org", "https://", "https://a b", "https://example.org:70000", "https://example.org:0",
       "ws://a\r\nHost: b", "https://name:word@example.org", "https://" + String(repeating: "a", count: SocketAddress.bytesLimit)

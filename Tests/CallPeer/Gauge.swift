@@ -89,7 +89,7 @@ struct Both: AudioSink {
   }
 }
 
-/// A source of one's own: one colour, with a band that moves; the times of its frames begin at 0.
+/// A custom source: a single colour with a moving band. The times of its frames begin at 0.
 final class Colour: VideoSource {
   let width = 320
   let height = 240

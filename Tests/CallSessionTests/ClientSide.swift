@@ -130,7 +130,7 @@ final class ClientSide {
     return Dictionary(uniqueKeysWithValues: all.map { ($0.id.string, "\($0.role)".lowercased()) })
   }
 
-  /// Of whom each is, its own too.
+  /// The publisher of each stream, the own ones included.
   var streams: [String: String] {
     var streams = Dictionary(uniqueKeysWithValues: session.streams.map { ($0.id.string, $0.connection.string) })
     for publication in session.publications { if let stream = publication.stream { streams[stream.string] = id } }

@@ -78,6 +78,7 @@ import Testing
     }
   }
 
+  // Proves Q15
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `whatever breaks, signals come once and in order, and both sides are of one mind in the end`(seed: UInt64) {
     let world = World(seed: seed, ["moderator", "publisher", "publisher", "subscriber"])
@@ -107,7 +108,9 @@ import Testing
       // What is taken back before it is there.
       #expect(client.isConnected && client.refusals.allSatisfy { $0 == "not_found" })
       #expect(client.signals == world.clients[0].signals)
-      #expect(client.signals.filter { $0.hasPrefix("\(number) ") } == sent[number], "one's own come in the order of sending")
+      #expect(
+        client.signals.filter { $0.hasPrefix("\(number) ") } == sent[number],
+        "a participant's own signals come in the order of sending")
       #expect(client.roles == world.server.roles && client.roles.count == 4)
       #expect(client.streams == world.server.streams)
       #expect(client.subscriptions == world.server.subscriptions(of: client.id))

@@ -87,7 +87,7 @@ final class ServerSide {
     Dictionary(uniqueKeysWithValues: state.connections.values.map { ($0.id.string, $0.role.rawValue) })
   }
 
-  /// Of whom each is that others know of.
+  /// The publisher of each stream that others know.
   var streams: [String: String] {
     Dictionary(uniqueKeysWithValues: state.announcedStreams.map { ($0.id.string, $0.connection.string) })
   }

@@ -57,7 +57,7 @@ enum Wire {
       + "}"
   }
 
-  /// The room's first sync: oneself, Alice and Bob.
+  /// The room's first sync: the user, Alice and Bob.
   static let members = [
     member("@me:test", name: "Me"), member("@alice:test", name: "Alice"), member("@bob:test", name: "Bob")
   ]

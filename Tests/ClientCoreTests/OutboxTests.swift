@@ -56,6 +56,7 @@ import Testing
     #expect(host.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
   }
 
+  // Proves W8
   @Test func `an event without transaction ID is known by the answer's event ID`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("hello"))))
@@ -116,6 +117,7 @@ import Testing
     #expect(host.texts() == ["one", "a sent", "b sent"])
   }
 
+  // Proves W11
   @Test func `a failed message is still failed after a restart`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("a"))))
@@ -129,7 +131,8 @@ import Testing
     #expect(next.store.keys.allSatisfy { !$0.hasPrefix("a/outbox/") })
   }
 
-  @Test func `W11: offline messages wait and go out in order when the network is back`() {
+  // Proves W11
+  @Test func `offline messages wait and go out in order when the network is back`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
     guard case .offline = host.client.connection else { return #expect(Bool(false), "not offline") }
@@ -184,6 +187,7 @@ import Testing
     #expect(host.client.outbox.entries.count == Limits.outboxEntries)
   }
 
+  // Proves J28
   @Test func `an image uploads with progress, then goes out with its size`() {
     var host = Host.inRoom()
     let blob = BlobHandle("file-1")
@@ -230,6 +234,7 @@ import Testing
     #expect(host.restarted().request("/upload") == nil)
   }
 
+  // Proves P15
   @Test func `an upload that is tried again is shown where it stopped`() {
     var host = Host.inRoom()
     let file = Attachment(fileName: "a.bin", blob: BlobHandle("x"), sizeBytes: 1000)

@@ -111,6 +111,7 @@ import Testing
 
   // MARK: Cancelling
 
+  // Proves J20
   @Test func `cancelling a query ends its request, and it ends once`() {
     var host = Host.signedIn()
     host.ask(.devices())
@@ -176,7 +177,7 @@ import Testing
 
   // MARK: Files
 
-  @Test func `a query sends a file, and says how far it is to whoever asked`() throws {
+  @Test func `a query sends a file and reports its progress`() throws {
     var host = Host.signedIn()
     let query = Query<MediaURI>.upload(BlobHandle("picture"), mimeType: "image/png", fileName: "a b.png")
     host.ask(query)

@@ -33,7 +33,8 @@ import Testing
     #expect(host.client.room(.test)?.highlightCount == 0)
   }
 
-  @Test(arguments: [(true, false), (false, true), (false, false)]) func `W7: nothing is read without attention`(
+  // Proves W7
+  @Test(arguments: [(true, false), (false, true), (false, false)]) func `nothing is read without attention`(
     isVisible: Bool, isFocused: Bool
   ) {
     var host = Host.inRoom(Self.three)
@@ -44,6 +45,7 @@ import Testing
     #expect(host.body("/read_markers")?["m.read"]?.string == "$3")
   }
 
+  // Proves J38
   @Test func `receipts never go back and not more than one a second`() {
     var host = Host.inRoom(Self.three)
     host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
@@ -60,6 +62,7 @@ import Testing
     #expect(host.request("/read_markers") == nil)
   }
 
+  // Proves P24
   @Test func `private receipts stay private`() {
     var host = Host.inRoom(Self.three)
     host.command(.reading(.setPublicReceipts(false)))
@@ -80,6 +83,7 @@ import Testing
     #expect(host.client.room(.test)?.notificationCount == 1)
   }
 
+  // Proves W7
   @Test func `a receipt that did not reach the server is sent again`() {
     var host = Host.inRoom(Self.three)
     host.command(.reading(.viewed(.test, upTo: host.items()[0].id)))
@@ -88,6 +92,7 @@ import Testing
     #expect(host.body("/read_markers")?["m.read"]?.string == "$1")
   }
 
+  // Proves J39
   @Test func `one sees how many have not read a message`() {
     var host = Host.inRoom(Self.three + [Wire.message("mine", "$4", by: "@me:test")])
     // Three members. Alice wrote one to three, I wrote four; Bob has read nothing.
@@ -108,7 +113,7 @@ import Testing
     #expect(host.client.unreadMemberCount(.test, itemAt: 4) == nil)
   }
 
-  @Test func `a receipt in a thread is none in the room, one without a thread is`() {
+  @Test func `a receipt in a thread does not count in the room, one without a thread does`() {
     var host = Host.inRoom()
     func read(_ thread: String) {
       let reader = #"{"@bob:test":{"ts":1\#(thread)}}"#
@@ -194,7 +199,8 @@ import Testing
 
   // MARK: Typing
 
-  @Test func `W30: someone who writes is shown until they stop, send, or ten seconds pass`() {
+  // Proves J35, W30
+  @Test func `someone who writes is shown until they stop, send, or ten seconds pass`() {
     var host = Host.inRoom()
     func names() -> [String] { host.client.room(.test)?.typing.map { $0.string } ?? [] }
     host.sync(Wire.join(extra: Self.typing("@alice:test", "@me:test")))
@@ -210,6 +216,7 @@ import Testing
     #expect(names() == [])
   }
 
+  // Proves J34
   @Test func `the server hears when one writes, again while one goes on, and when one stops`() {
     var host = Host.inRoom()
     host.command(.sending(.setDraft(.test, Draft("h"))))

@@ -15,6 +15,7 @@ import Testing
   static let bob = Wire.member("@bob:test", name: "Bob")
 
   // Spec: "Calculating the display name for a room".
+  // Proves J41, J45
   @Test(arguments: [
     ([Wire.event("m.room.name", "$n", #"{"name":"Tea"}"#, stateKey: ""), alice], #""m.joined_member_count":2"#, "Tea"),
     (
@@ -234,6 +235,7 @@ import Testing
     #expect(host.client.room(.test)?.timeline.backState == .atStart)
   }
 
+  // Proves J6
   @Test func `a direct chat is made once and written into m.direct`() {
     var host = Host.inRoom()
     host.command(.rooms(.openDirectChat(with: "@carol:test")))
@@ -349,7 +351,8 @@ import Testing
     #expect(host.client.room(.test)?.hasAllMembers == false)
   }
 
-  @Test func `the last message stays in the list, whatever is paged and whoever takes another name`() {
+  // Proves J44
+  @Test func `the last message stays in the list, whatever is paged and renamed`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Wire.message("two", "$2")])
     host.command(.timeline(.paginateBack(.test)))
     host.answer("/messages", TimelineTests.page([Wire.message("zero", "$0")], end: nil))

@@ -9,6 +9,7 @@ import Testing
     userID: UserID(trusted: "@me:test"), deviceID: DeviceID(trusted: "D"), accessToken: "T", refreshToken: "R",
     homeserver: ServerURL("https://example.org/base"), expiresAtMilliseconds: 1_800_000_000_000)
 
+  // Proves J2
   @Test(arguments: [
     (
       Login.password("p", user: .user("me")),
@@ -31,7 +32,7 @@ import Testing
     #expect(body == start + #","initial_device_display_name":"Test","refresh_token":true,"device_id":"OLD"}"#)
   }
 
-  @Test func `one's own name and picture are there without a server, as they were set last`() {
+  @Test func `the user's name and picture are available offline, as they were last set`() {
     var host = Host.signedIn()
     host.answer("/profile/", #"{"displayname":"Me","avatar_url":"mxc://test/me"}"#)
     var offline = host.restarted()
@@ -108,6 +109,7 @@ import Testing
     #expect(host.client.sessionState == .signedOut)
   }
 
+  // Proves J1
   @Test func `a guest has no name`() {
     var host = SignInTests.fresh()
     host.command(.session(.registerGuest))

@@ -127,6 +127,7 @@ import Testing
     #expect(host.restarted().client.sessionState == .signedOut)
   }
 
+  // Proves T16, T17
   @Test func `commands without a session are refused`() {
     var host = Self.fresh()
     host.command(.timeline(.openRoom(.test)))

@@ -11,7 +11,8 @@ import Testing
 
   // MARK: Gaps and pages
 
-  @Test func `W12: a limited timeline makes a gap that pages fill without a seam`() {
+  // Proves W12
+  @Test func `a limited timeline makes a gap that pages fill without a seam`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
     #expect(host.texts() == ["one", "[gap]", "five"])
@@ -55,6 +56,7 @@ import Testing
     #expect(host.request("/messages") != nil)
   }
 
+  // Proves J20
   @Test func `one asks for a gap once however often it is on the screen`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
@@ -62,6 +64,7 @@ import Testing
     #expect(host.waiting.filter { $0.request.target.contains("/messages") }.count == 1)
   }
 
+  // Proves W12
   @Test func `gaps are still there after a restart`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Wire.message("five", "$5")], limited: true, token: "t5"))
@@ -87,6 +90,7 @@ import Testing
     #expect(host.request("/messages") == nil)
   }
 
+  // Proves W38
   @Test func `pages with nothing to show are followed by the next one, not for ever`() {
     var host = Host.inRoom()
     host.command(.timeline(.paginateBack(.test)))
@@ -118,6 +122,7 @@ import Testing
     #expect(Set(host.items().map { $0.id }).count == 10_001)
   }
 
+  // Proves P42
   @Test func `who has read far back and is at the end again has the end in memory only; all of it comes back`() throws {
     var host = Host.inRoom()
     host.comparesMirrors = false
@@ -150,7 +155,8 @@ import Testing
     #expect(Set(host.items().map { $0.id }).count == 4_003)
   }
 
-  @Test func `W24: closed rooms leave the memory but for the last few`() {
+  // Proves P42, W24
+  @Test func `closed rooms leave the memory but for the last few`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { "!r\($0):test" }
     host.sync(
@@ -166,7 +172,8 @@ import Testing
     #expect(host.texts(RoomID(trusted: "!r0:test")) == ["in !r0:test"])
   }
 
-  @Test func `W9: what is on its way is there when one comes back to the room`() {
+  // Proves W9
+  @Test func `what is on its way is there when one comes back to the room`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { RoomID(trusted: ByteString("!r\($0):test")) }
     host.sync(
@@ -180,7 +187,7 @@ import Testing
     #expect(host.items(ids[0]).isEmpty)
     host.command(.timeline(.openRoom(ids[0])))
     #expect(host.texts(ids[0]) == ["old", "mine sending"])
-    // The answer comes while one is elsewhere, the sync much later.
+    // The answer comes while another room is open, the sync much later.
     host.command(.timeline(.closeRoom(ids[0])))
     for id in ids.dropFirst() {
       host.command(.timeline(.openRoom(id)))
@@ -203,6 +210,7 @@ import Testing
     #expect(client.texts() == ["one", "two", "mine sending"])
   }
 
+  // Proves J21
   @Test func `messages from before and after a restart are both there, in order, when the store has been read`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("before"))))
@@ -291,6 +299,7 @@ import Testing
     #expect(host.client.room(.test)?.preview?.isUnreadable == true)
   }
 
+  // Proves J52
   @Test func `events without a body the client knows have rows that say so`() {
     let host = Host.inRoom([
       Wire.event("m.room.encrypted", "$1", #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#),

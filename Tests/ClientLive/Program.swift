@@ -26,7 +26,7 @@ struct Program {
         case "v3": program.syncMode = .v3
         case "sliding": program.syncMode = .sliding
         case "automatic": program.syncMode = .automatic
-        case let mode: end("--sync: \(mode ?? "nothing") is none of v3, sliding and automatic", status: 64)
+        case let mode: end("--sync: \(mode ?? "nothing") is not v3, sliding or automatic", status: 64)
         }
       case "--follow": program.follow.path = arguments.popFirst() ?? ""
       case "--user": program.follow.user = arguments.popFirst() ?? ""

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Whoever follows the output sees the line at once.
+/// A reader of the output sees the line at once.
 func say(_ line: String) {
   print(line)
   fflush(nil)

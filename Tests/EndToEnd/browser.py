@@ -197,7 +197,7 @@ class Person:
             await dialog.wait_for(state="detached")
         return self.user_id
 
-    # Where one is
+    # The present place
 
     @property
     def rooms(self):

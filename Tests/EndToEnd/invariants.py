@@ -62,7 +62,7 @@ class Store:
         return room["room_id"] if room else f"the missing room {number}"
 
     def content(self, number, kind, key=""):
-        """Of the current state, by the table of it; {} where there is none."""
+        """The current state, from its table; {} if there is none."""
         position = self.column("SELECT event FROM current_state WHERE room = ? AND type = ? AND state_key = ?", number, kind, key)
         event = self.events.get(position[0]) if position else None
         return event.content if event else {}

@@ -82,7 +82,7 @@ class Lanes:
         self._lanes[ours] = number, process
 
     def _serve(self, next_part, keeps_one=False):
-        """Gives parts to the lanes until there is none. Lanes end when they get none, all or all but one."""
+        """Hands parts to the lanes until all are taken. A lane that gets no part ends."""
         for connection in list(self._free):
             self._give(connection, next_part)
         while len(self._free) < len(self._lanes):

@@ -62,7 +62,7 @@ class Peers:
                  found(r"^a=ice-ufrag:(\S+)", theirs), found(r"^a=ice-pwd:(\S+)", theirs), ip, port)
 
     async def publish(self, call, number, name=""):
-        """A camera of this peer in the session of `call`; what it sends for pictures is none that could be decoded."""
+        """A camera of this peer in the session of `call`; the pictures that it sends cannot be decoded."""
         ssrcs = (1000 + 2 * number, 1001 + 2 * number)
         stream = (await call.ask("publish", stream={"name": name, "has_audio": True, "has_video": True}))["stream"]["id"]
         sdp = self.description(number, sections("01", "sendonly", ssrcs))

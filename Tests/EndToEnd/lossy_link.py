@@ -105,7 +105,7 @@ class LossyLink:
                     self._abort()
         except OSError:
             pass
-        # Half a connection is none.
+        # Half a connection is useless.
         for end in ends:
             if is_answer:
                 end.close()

@@ -9,7 +9,7 @@ SPEC_NAME = "openapi-client-server.json"
 
 
 def specification_path():
-    """The OpenAPI file that $MARTLET_SPEC names, or its folder has, else that of ../shared/spec; None where there is none."""
+    """The OpenAPI file that $MARTLET_SPEC names, or its folder has, else that of ../shared/spec; None without one."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.environ.get("MARTLET_SPEC") or os.path.join(os.path.dirname(root), "shared", "spec")
     if os.path.isdir(path):

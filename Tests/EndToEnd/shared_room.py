@@ -44,7 +44,7 @@ class SharedRoom:
             self._take(await asyncio.to_thread(self.maker.sync, 1000, filter=TIMELINE))
 
     def pick(self, random, sender=None, is_main=False):
-        """A message that is not redacted; None where there is none."""
+        """A message that is not redacted; None if there is no such message."""
         found = [message for message in (self.messages if random.random() < 0.05 else self.messages[-RECENT:])
                  if message["event"] not in self.redacted and sender in (None, message["sender"]) and not (is_main and message["root"])]
         return random.choice(found) if found else None

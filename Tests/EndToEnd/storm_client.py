@@ -275,7 +275,7 @@ class StormClient:
         else:
             await self.call("PUT", f"presence/{quote(self.user, safe='')}/status", {"presence": self.random.choice(["online", "offline", "unavailable"]), "status_msg": self.name("busy ")})
 
-    # What is one's own
+    # The client's own state
 
     async def keep(self):
         room = self.room

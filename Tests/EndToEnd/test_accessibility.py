@@ -133,6 +133,7 @@ async def look_at_all(test, alice_user, room, look, language="en", size=None, th
             assert wide <= 0, f"{name}, {look}: {wide} pixels are beyond the edge"
 
 
+# Proves C66
 @test("each screen has names for all there is to do, sound references, and letters that can be read, in light and dark and high contrast")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -167,6 +168,7 @@ for language, size in itertools.product(LANGUAGES, SIZES):
             await look_at_all(test, alice_user, room, f"{look}, {size}, {language}", language, SIZES[size], **options)
 
 
+# Proves C66
 @test("the check finds what has no name, what refers to nothing, and letters that cannot be read")
 async def _(test):
     async with people(test, "alice", fresh=True) as alice:
@@ -181,6 +183,7 @@ async def _(test):
             assert what in found, found
 
 
+# Proves C68
 @test("a screen that lost a part, or has the colours of another look, is told from one whose words are others")
 async def _(test):
     async with people(test, "alice", fresh=True) as alice:

@@ -126,7 +126,7 @@ class Watch:
     async def over(cls, publisher, *receivers, pictures=PICTURES):
         """One of each receiver."""
         sent, before = await publisher.sent(), [await receiver.received() for receiver in receivers]
-        # Whoever watches for longer waits for longer: noise in 150 kbit/s is some five pictures a second.
+        # A viewer that watches longer waits longer: noise in 150 kbit/s is some five pictures a second.
         for _ in range(10 * PATIENCE * pictures // PICTURES):
             if await publisher.sent() - sent >= pictures:
                 break
@@ -152,6 +152,7 @@ async def beside(browser, router, publisher_path, receiver_path, pictures=PICTUR
     return await Watch.over(publisher, await subscribe(browser, receiver_path, "bob"), await subscribe(browser, router, "carol"), pictures=pictures)
 
 
+# Proves Q6
 @test("where 5 % of the packets are lost both ways, at the publisher and at the receiver, Chromium goes on decoding nearly all pictures")
 async def five_percent(_):
     async with network() as (router, browser, path):
@@ -159,6 +160,7 @@ async def five_percent(_):
         assert watch.decoded > 0.7 * good.decoded and watch.concealed < 0.15 and watch.is_whole(), f"{watch}; {good}"
 
 
+# Proves Q6
 @test("where 20 % of the packets are lost, Chromium goes on seeing most pictures and hearing, and no picture is broken")
 async def twenty_percent(_):
     async with network() as (router, browser, path):
@@ -167,6 +169,7 @@ async def twenty_percent(_):
         assert watch.decoded > 0.4 * good.decoded and watch.concealed < 0.3 and watch.is_whole() and good.is_whole(), f"{watch}; {good}"
 
 
+# Proves Q7
 @test("where packets are up to 200 ms late, overtake each other and come twice, Chromium shows every picture whole and in order")
 async def jitter(_):
     async with network() as (router, browser, path):
@@ -176,6 +179,7 @@ async def jitter(_):
         assert watch.decoded > 0.6 * good.decoded and watch.concealed < 0.2 and watch.is_whole() and good.is_whole(), f"{watch}; {good}"
 
 
+# Proves M12, Q8
 @test("a receiver whose path shrinks to 300 kbit/s gets a lower layer and keeps the sound, while another keeps the high layer")
 async def narrow(_):
     async with network() as (router, browser, path):

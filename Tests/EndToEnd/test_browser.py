@@ -16,6 +16,7 @@ from server import Server
 NEEDS_BROWSER = True
 
 
+# Proves C77, T11
 @test("two people make accounts, chat directly, see each other write, and see what was read")
 async def _(test):
     alice_name, boris_name = fresh("alice"), fresh("boris")
@@ -63,6 +64,7 @@ async def _(test):
         await expect(alice.feed.get_by_role("button", name="Read", exact=True)).to_have_count(1)
 
 
+# Proves C27, J7, J39, J41
 @test("a room with an invitation: badges, title, read counts, name, topic, members, leaving")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -116,6 +118,7 @@ async def _(test):
         await alice.told("left")
 
 
+# Proves C43, C44, J28, P13, P15
 @test("an image: picked, sent with progress, shown to both, opened large, closed by Escape")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -214,6 +217,7 @@ async def _(test):
         assert shifted == [], shifted
 
 
+# Proves B1, C21, C51, J22, P22, W1
 @test("four thousand messages scroll back without a jump, and a reload keeps the place to the pixel")
 async def _(test):
     alice_user = User(test.direct, "alice")
@@ -249,7 +253,8 @@ async def _(test):
         assert await alice.composer.input_value() == "half a thought"
 
 
-@test("W14: the first unread message is found, also far from what is at hand")
+# Proves C48, P18, W14
+@test("the first unread message is found, also far from what is at hand")
 async def _(test):
     alice_user, boris_user = User(test.direct, "alice"), User(test.direct, "boris")
     room = alice_user.create_room(name="Long talk", invite=[boris_user.user_id])
@@ -268,6 +273,7 @@ async def _(test):
         await alice.sees("read long ago")
 
 
+# Proves C56, P23, W10
 @test("offline it says so, keeps what is written, and sends it in order when the network is back")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -304,6 +310,7 @@ async def _(test):
         assert shown == [f"in the tunnel {number}" for number in range(1, 6)], shown
 
 
+# Proves C22
 @test("mistakes at the sign-in are said in words; one tab syncs and another can take over")
 async def _(test):
     user = User(test.base, "alice")
@@ -331,6 +338,7 @@ async def _(test):
         await page.get_by_text("You went on in another tab.").wait_for()
 
 
+# Proves C63
 @test("the page speaks the reader's language where it knows it, else English; another can be chosen and stays")
 async def _(test):
     user, welcome = User(test.base, "alice"), {}
@@ -364,7 +372,8 @@ async def _(test):
         "fr": "Bienvenue sur Martlet", "ja": "Martlet へようこそ"}, welcome
 
 
-@test("W19: in Arabic the page goes from right to left, and opens without a network in its words")
+# Proves C56, C62, P45, W19
+@test("in Arabic the page goes from right to left, and opens without a network in its words")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     rooms = furnish(alice_user, boris_user)
@@ -403,6 +412,7 @@ async def _(test):
         assert await alice.page.evaluate("document.documentElement.lang") == "en"
 
 
+# Proves C20
 @test("the server's other ways to sign in are offered, and the token they bring back signs in and leaves the address; one that the page did not leave for does not")
 async def _(test):
     user = User(test.base, "alice")
@@ -442,6 +452,7 @@ async def _(test):
         assert await alice.own_id() == user.user_id
 
 
+# Proves C23, C24, J14, J27, J37, P20, P31
 @test("rooms stand in sections that fold, have a menu each, and are found by their words and by what is unread in them")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -493,6 +504,7 @@ async def _(test):
         await alice.picture("mention-light")
 
 
+# Proves C31, C32, C33, C53, C59, P26
 @test("settings: looks that stay, devices renamed and signed out with the password, a new password, keywords, ignored people")
 async def _(test):
     user, mallory = User(test.base, "alice"), User(test.base, "mallory")
@@ -556,7 +568,8 @@ async def _(test):
         await alice.picture("phone-settings-dark")
 
 
-@test("W22: a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
+# Proves C33, J14, P26, W22
+@test("a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     chat, crew, _ = furnish(alice_user, boris_user)
@@ -595,6 +608,7 @@ async def _(test):
         await alice.until("() => window.withdrawn > 0")
 
 
+# Proves B20, C59, C60, C64, C68, P45
 @test("it fits 320 pixels and a desktop, light and dark, and can be worked by keyboard")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -651,7 +665,8 @@ async def _(test):
         await alice.sees("by keyboard <b>alone</b>")
 
 
-@test("W18: a keyboard on the screen covers neither the last message nor the box")
+# Proves T19, W18
+@test("a keyboard on the screen covers neither the last message nor the box")
 async def _(test):
     alice_user = User(test.direct, "alice")
     room = alice_user.create_room(name="Notes")
@@ -671,7 +686,8 @@ async def _(test):
         }""", [last, field])
 
 
-@test("W25: pictures that nobody sees any more leave the memory")
+# Proves W25
+@test("pictures that nobody sees any more leave the memory")
 async def _(test):
     async with people(test, "alice") as alice:
         await alice.open()
@@ -730,6 +746,7 @@ def tone(seconds=2, rate=8000):
         + b"data" + struct.pack("<I", len(samples)) + samples
 
 
+# Proves C34, C39, C71, P1
 @test("messages of every kind show what they are, HTML of others never runs, and all of it fits a phone")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -782,6 +799,7 @@ async def _(test):
     assert poll
 
 
+# Proves C34, C35, C36, C40, C41, C50, C57, P1, P2, P3, P4, P5, P6, P17
 @test("a message is answered, edited, reacted to, pinned, talked about in a thread, found and deleted, as another person sees")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -864,6 +882,7 @@ async def _(test):
         await alice.page.get_by_role("button", name="Read by 1").wait_for()
 
 
+# Proves C30, C44, C52, P15, P16
 @test("images are pasted and dropped, a refused one says why and is sent again, a message is deleted, a member renamed and removed")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -932,6 +951,7 @@ async def _(test):
         await boris.page.get_by_text("No conversations yet").wait_for()
 
 
+# Proves J4
 @test("a server found by its name gives an account for a token; a room is joined by its address; signing out forgets all")
 async def _(test):
     test.own_server()

@@ -69,7 +69,7 @@ def call(person):
 
 
 async def stands_in_the_corner(person, other):
-    """One's own picture: small, over that of the other, at its edge below where lines begin."""
+    """The own picture: small, over the other's, at its lower edge where lines begin."""
     own = await person.page.get_by_label("Your own picture").bounding_box()
     theirs = await person.page.get_by_label(f"{other.name}’s picture").bounding_box()
     below = theirs["y"] + theirs["height"] - own["y"] - own["height"]
@@ -81,6 +81,7 @@ def events(user, room, kind):
     return [event for event in chunk if event["type"] == kind]
 
 
+# Proves A1, A5, A10, A11, L13, M43, T24
 @test("a call with camera rings, is answered, both see and hear each other, one mutes, writes and hangs up")
 async def _(test):
     async with direct_chat(test, scheme="dark") as (alice, boris, room, alice_user):
@@ -131,6 +132,7 @@ async def _(test):
         await call(boris).wait_for(state="detached")
 
 
+# Proves A2, A7
 @test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
@@ -157,6 +159,7 @@ async def _(test):
         await call(boris).wait_for(state="detached")
 
 
+# Proves A3
 @test("whoever is called by another one during a call is asked: to decline says that one is in a call, to answer ends the call")
 async def _(test):
     users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
@@ -222,6 +225,7 @@ async def choose_others(person):
     await person.until("() => captured.filter(track => track.readyState === 'live').length === 2")
 
 
+# Proves A6
 @test("camera, microphone and loudspeaker are chosen in a call, and what was used before is closed")
 async def _(test):
     async with direct_chat(test, flags=SEVERAL_DEVICES) as (alice, boris, _, _):
@@ -266,6 +270,7 @@ async def vanish(person, other):
     await call(other).get_by_role("status").get_by_text("The connection was interrupted. Trying again…").wait_for()
 
 
+# Proves A4
 @test("a call that nobody answers ends: whoever called is told, and it rings no more")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
@@ -282,6 +287,7 @@ async def _(test):
         assert [event["content"]["reason"] for event in hangups] == ["invite_timeout"], hangups
 
 
+# Proves A12
 @test("a call whose other end is gone without a word says that the connection is interrupted, and can be ended")
 async def _(test):
     async with direct_chat(test) as (alice, boris, _, _):
@@ -292,6 +298,7 @@ async def _(test):
         await alice.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
+# Proves A12
 @test("a call whose connection does not come back in time ends and says so, and one can call again")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
@@ -309,6 +316,7 @@ async def _(test):
         await button(alice, "Hang up").click()
 
 
+# Proves A13, L3
 @test("calls made while a page was closed do not ring when it opens, and a refused microphone is explained")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -325,6 +333,7 @@ async def _(test):
         assert len(events(alice_user, room, "m.call.invite")) == 1
 
 
+# Proves C22
 @test("a call ends when another tab takes over: the other side is told, camera and microphone close, and the other tab can call")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
@@ -347,6 +356,7 @@ async def _(test):
         await call(alice).wait_for(state="detached")
 
 
+# Proves A4
 @test("a call whose invitation is still on its way when another tab takes over rings no longer than until it is there")
 async def _(test):
     async with direct_chat(test, service_workers="block") as (alice, boris, room, alice_user):

@@ -92,6 +92,7 @@ async def in_thread(function, *arguments, **members):
     return await asyncio.to_thread(function, *arguments, **members)
 
 
+# Proves A23, L19, Q14, T12
 @test("a signal to one connection reaches exactly that one, a signal to all everyone")
 async def signals(context):
     app = App(context)
@@ -106,6 +107,7 @@ async def signals(context):
             assert [e["data"] for e in await each.heard() if e["type"] == "signal"] == ["for all"]
 
 
+# Proves M27
 @test("a connection that breaks comes back with everything it missed, once")
 async def resuming(context):
     app = App(context)
@@ -128,6 +130,7 @@ async def resuming(context):
         await stranger.close()
 
 
+# Proves A20, Q13
 @test("a token that is expired, foreign, forged or for something else lets nobody in")
 async def tokens(context):
     app, other = App(context), App(context)
@@ -158,6 +161,7 @@ async def tokens(context):
             await socket.close()
 
 
+# Proves M33
 @test("what is no first message closes the socket; a role may not do more than its own")
 async def protocol(context):
     for text in ("", "[]", '{"type":"signal","id":1}', "{" * 1000):
@@ -179,6 +183,7 @@ async def protocol(context):
                 assert refused.code == "forbidden"
 
 
+# Proves A19, A25, A28, L12, M28, Q12
 @test("OpenTok's SDK for Python does all we serve, by its API address alone")
 async def sdk(context):
     app = App(context)
@@ -219,6 +224,7 @@ async def sdk(context):
         await alice_peer.close()
 
 
+# Proves A19
 @test("OpenTok's SDK raises what it should for a wrong secret, another's session and what is not there")
 async def sdk_errors(context):
     app, other = App(context), App(context)
@@ -243,6 +249,7 @@ async def sdk_errors(context):
         await alice.ask("signal")
 
 
+# Proves A28, M33
 @test("old SDKs get XML, and every refusal of REST is JSON that says why")
 def rest(context):
     app = App(context)
@@ -314,6 +321,7 @@ def application():
         server.server_close()
 
 
+# Proves M30
 @test("an application's server is told who comes and goes, signed with the key's secret; without an address nobody is")
 async def callbacks(context):
     app = App(context)
@@ -339,6 +347,7 @@ async def callbacks(context):
             assert json.loads(told[2][1])["sessionId"] == session.session_id, told[2]
 
 
+# Proves L12, M31
 @test("a key that is taken away ends its sessions; the others go on")
 async def keys(context):
     app, other = App(context), App(context)
@@ -358,6 +367,7 @@ async def keys(context):
         await bob.ask("signal")
 
 
+# Proves A17, L1, M41
 @test("members of a room get into its call, who may remove others as moderators; nobody else does")
 async def rooms(context):
     alice, bob, eve = (User(context.base, name) for name in ("alice", "bob", "eve"))
@@ -392,6 +402,7 @@ async def rooms(context):
     await sockets[0].close()
 
 
+# Proves M41
 @test("a call in a room follows it: power makes a moderator; a ban, a logout and a suspension end the connection, and the token with it")
 async def rooms_change(context):
     context.own_server()
@@ -529,6 +540,7 @@ class Crowd:
         self.peers.end()
 
 
+# Proves Q16
 @test("after 1,000 comings with sound and picture, crashes and goings, the server holds nothing of them, and no more memory")
 async def orphans(context):
     server = Server(metrics_bind=f"127.0.0.1:{free_port()}").start()
@@ -568,6 +580,7 @@ async def aiortc(context):
             await peer.close()
 
 
+# Proves M24
 @test("Chromium sees and hears Chromium through the socket, also after both sockets broke; a later one sees what is there")
 async def pages(context):
     app = App(context)
@@ -591,6 +604,7 @@ async def pages(context):
         await carol.close()
 
 
+# Proves Q2
 @test("Chromium sees aiortc and aiortc Chromium in one session, each publishing on one connection and subscribing on another")
 async def mixed(context):
     app = App(context)
@@ -609,6 +623,7 @@ async def mixed(context):
         await viewer.close()
 
 
+# Proves A12
 @test("two pages publish and get each other on one peer connection each, and go on after ICE restarts")
 async def both_ways(context):
     app = App(context)
@@ -632,6 +647,7 @@ async def both_ways(context):
             pass
 
 
+# Proves M17
 @test("people of one session at two workers see and hear each other both ways, and go on after ICE restarts and a mute")
 async def workers(context):
     metrics = free_port()

@@ -11,6 +11,7 @@ from test_recording import decoded, fetch, until_available
 NEEDS_BROWSER = True
 
 
+# Proves A21
 @test("the declarations of the class are those of its script: methods with their arguments, properties, events and what they tell", browser=False)
 def _(_):
     declared = Declarations("martlet-call.d.ts")
@@ -42,6 +43,7 @@ def script_properties(name):
 CEILINGS = {"calls.js": 280, "martlet-call.js": 510}
 
 
+# Proves M51
 @test("the JavaScript of calls stays thin: it has no more lines than it may", browser=False)
 def _(_):
     lines = {name: read("Web", name).count("\n") for name in CEILINGS}
@@ -52,6 +54,7 @@ def _(_):
 RECORDED = "This call is recorded."
 
 
+# Proves A26, M48
 @test("a moderator's page starts and stops a recording; everybody sees a badge while it goes on, also who comes then")
 async def _(test):
     async with stage(test, "alice", "boris", "carol") as (here, alice, boris, carol):
@@ -115,6 +118,7 @@ async def hears(person, count=1):
     await person.until(HEARS, count)
 
 
+# Proves M24
 @test("two pages of a relayed session see and hear each other past the router, mute, and find each other again after one was away")
 async def _(test):
     async with stage(test, "alice", "boris", mode=MediaModes.relayed) as (here, alice, boris):
@@ -171,6 +175,7 @@ MOVE = """count => {
 }"""
 
 
+# Proves Q1
 @test("five browsers in one session all see and hear each other; one goes, and the four go on")
 async def _(test):
     names = ["alice", "boris", "carol", "dora", "emil"]

@@ -145,6 +145,7 @@ def button(person, name):
     return person.page.get_by_role("button", name=name, exact=True)
 
 
+# Proves A6, A22, A23, A27, L4, L5, L8, L13
 @test("two pages of the example see each other, mute both ways, swap the camera and write; a signal to one reaches that one alone")
 async def _(test):
     async with stage(test, "alice", "boris", "carol") as (here, alice, boris, carol):
@@ -198,6 +199,7 @@ async def _(test):
         assert await ask(alice, "call.signal({})") == "not_connected"
 
 
+# Proves A24
 @test("a moderator mutes one and all, ends a stream and a connection; whom it befalls is told")
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
@@ -225,6 +227,7 @@ async def _(test):
         assert await heard(boris, "connectionDestroyed") == ["alice"]
 
 
+# Proves A22, L5
 @test("what was published first may end: the others go on being seen on the same connection, and it can be published anew")
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
@@ -243,6 +246,7 @@ async def _(test):
             assert not told & {"reconnecting", "closed", "connectionDestroyed"}, told
 
 
+# Proves A12, Q15
 @test("a socket that is cut again and again loses no signal and repeats none, and the picture goes on")
 async def _(test):
     link = await LossyLink(test.direct).start()
@@ -274,6 +278,7 @@ async def _(test):
         await link.close()
 
 
+# Proves L2, L6
 @test("what the server ends and what the browser refuses is explained; a bad token lets nobody in")
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
@@ -286,7 +291,7 @@ async def _(test):
           return [error.name, error.code];
         }""") == ["CallError", "not_loaded"]
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris").replace("token=", "token=x"))
-        await boris.page.get_by_text("The token is none of this kind.").wait_for()
+        await boris.page.get_by_text("This is not a valid token.").wait_for()
         assert await boris.page.evaluate("call.state") == "closed"
         await boris.page.goto("about:blank")
         await boris.page.goto(here.address("call.html", PUBLISHER, "boris", base="ftp://nowhere.example"))
@@ -298,6 +303,7 @@ async def _(test):
         assert await alice.page.evaluate("document.querySelectorAll('video').length") == 0
 
 
+# Proves A13, L3
 @test("a camera that is refused, or is not there, is told by its code; what a page made itself is published all the same")
 async def _(test):
     async with stage(test, "alice", "boris", flags=[flag for flag in FLAGS if "fake-ui" not in flag], whole=True) as (here, alice, boris):
@@ -318,6 +324,7 @@ async def _(test):
         assert await alice.page.evaluate("made.getTracks()[0].readyState") == "live", "the page's stream is the page's"
 
 
+# Proves A21, Q19
 @test("a page of any origin imports the class and is in with a few lines; what is said of how soon it sees is true")
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
@@ -361,6 +368,7 @@ def has_ipv6():
         return any(line.split()[3] == "00" and line.split()[5] != "lo" for line in addresses)
 
 
+# Proves M22
 @test("two pages that reach the server by IPv6 alone see and hear each other")
 async def _(test):
     if not has_ipv6():
@@ -380,6 +388,7 @@ async def _(test):
         server.stop()
 
 
+# Proves A15, L7, Q1
 @test("a page takes part with fifty people at once: all are heard, and each camera has its place", alone=True)
 async def _(test):
     count = 50

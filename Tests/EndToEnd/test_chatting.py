@@ -22,6 +22,7 @@ def account_data(user, kind, room=None):
     return f"user/{quote(user.user_id, safe='')}{place}/account_data/{kind}"
 
 
+# Proves B20, P9, P46
 @test("by keyboard alone: F6 goes through the parts of the page, a message is answered, set in bold, a room marked as read")
 async def _(test):
     room, users = two_in(test, "Orchard")
@@ -121,6 +122,7 @@ async def long_room_on_phone(test, word):
         yield alice, finger, lambda text: users["boris"].send(room, text)
 
 
+# Proves P39
 @test("a message swiped far enough is answered, not far enough is not; to the other side the times come; scrolling stays scrolling")
 async def _(test):
     async with long_room_on_phone(test, "frog") as (alice, finger, say):
@@ -159,6 +161,7 @@ async def _(test):
         assert await swiped(alice).count() == 0 and not await times.is_visible()
 
 
+# Proves T19
 @test("pulling the list down leaves the box, so that the keyboard goes; pushing it up does not")
 async def _(test):
     async with long_room_on_phone(test, "snail") as (alice, finger, _):
@@ -177,6 +180,7 @@ async def _(test):
         await expect(alice.composer).not_to_be_focused()
 
 
+# Proves P31
 @test("a room's line drawn aside far enough opens its menu, to the other side it is read or unread; not far enough, or along the list, neither")
 async def _(test):
     room, users = two_in(test, "Orchard")
@@ -212,6 +216,7 @@ async def _(test):
         await expect(alice.page.get_by_role("heading", name="Orchard")).to_be_visible()
 
 
+# Proves P39
 @test("in Arabic a message is swiped to the left, and without motion nothing slides")
 async def _(test):
     room, users = two_in(test, "Well")
@@ -243,6 +248,7 @@ async def _(test):
         await page.get_by_role("button", name=re.compile("^Well, ")).wait_for()
 
 
+# Proves P12
 @test("the microphone is held to record and let go to send; slid away nothing is sent, slid up it goes on")
 async def _(test):
     room, users = two_in(test, "Tower")
@@ -275,6 +281,7 @@ async def _(test):
         assert "org.matrix.msc3245.voice" in last(users["boris"], room)
 
 
+# Proves C47, P10
 @test("stickers: those of the room, one of a file, one of a picture somebody sent; they are sent and taken away")
 async def _(test):
     room, users = two_in(test, "Nest")
@@ -321,6 +328,7 @@ async def _(test):
                          for event in answer.get("rooms", {}).get("join", {}).get(room, {}).get("timeline", {}).get("events", [])))
 
 
+# Proves P10
 @test("a picture of a pack is chosen behind a colon, stands in the line of a message for all, and by its name where it cannot be had")
 async def _(test):
     room, users = two_in(test, "Perch")
@@ -357,6 +365,7 @@ async def _(test):
     assert content["formatted_body"].endswith("</strong> not :big:"), content
 
 
+# Proves P10
 @test("a hand takes its colour, and keeps it")
 async def _(test):
     room, users = two_in(test, "Hall")
@@ -373,6 +382,7 @@ async def _(test):
         await dialog.get_by_role("button", name="wav").filter(has_text="👋🏽").first.wait_for()
 
 
+# Proves P22
 @test("what is written on one device stands in the composer of the other, and is gone there once it is sent")
 async def _(test):
     user = User(test.base, "writer")
@@ -412,6 +422,7 @@ FILM = """async composer => {
 }"""
 
 
+# Proves C43
 @test("a video goes out with a picture of it, which stands there before it is played")
 async def _(test):
     room, users = two_in(test, "Cinema")
@@ -427,6 +438,7 @@ async def _(test):
         assert content["info"]["thumbnail_url"] != content["url"]
 
 
+# Proves P13
 @test("a video is looked at large: it plays by itself, has its name and the browser's controls, and stands among the pictures")
 async def _(test):
     room, users = two_in(test, "Screening")
@@ -457,6 +469,7 @@ async def _(test):
         await page.get_by_role("dialog").wait_for(state="detached")
 
 
+# Proves P5
 @test("a message is deleted for oneself alone: gone on both devices, also after the page is loaded anew, and there for the others")
 async def _(test):
     room, users = two_in(test, "Kitchen")

@@ -27,16 +27,20 @@ class Transcript:
         self.server = server
         self.settings = [word for name in ("server_name", "data_dir", "password_hash_memory_mib", "password_hash_iterations")
                          for word in ("--" + name.replace("_", "-"), str(server.settings[name]))]
-        self.environment = {**os.environ, "XDG_DATA_HOME": folder}
+        # Without the variables of the tests themselves, which `config check` would warn of.
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("MARTLET_")} | {"XDG_DATA_HOME": folder}
         self.text = ""
         self.names = [(server.folder, "/var/lib/martlet"), (server.base, "https://test.example")]
 
-    def call(self, *words, stdin="", code=0, settings=False):
+    def call(self, *words, stdin="", code=0, settings=False, only_comments=False):
+        """`only_comments`: of an output that is a settings file, keeps the lines that have no setting."""
         done = subprocess.run([program(), *words, *(self.settings if settings else [])], input=stdin, capture_output=True, text=True,
                               timeout=120, env=self.environment)
         shown = done.stdout + done.stderr
         assert done.returncode == code, f"{words} ended with {done.returncode}: {shown}"
         assert "\u001b" not in shown and "\u202e" not in shown, f"{words}: {shown!r}"
+        if only_comments:
+            shown = "".join(line for line in shown.splitlines(keepends=True) if line.startswith("#"))
         status = "" if code == 0 else f"[{code}]\n"
         self.text += f"$ martlet {shlex.join(words)}\n{shown}{status}\n"
         return done.stdout
@@ -63,7 +67,7 @@ class Transcript:
         text = re.sub(r'(--before |"entry":|"next_before":|"age":)\d+', r"\g<1>7", text)
         text = re.sub(r"!(?=.*[A-Z0-9])[\w-]{43}", "!other", text)
         # Columns are as wide as the longest text, whose length may differ.
-        return re.sub(r"(?<=\S) {2,}(?=\S)", "  ", text)
+        return re.sub(r"(?<=[^\s|]) {2,}(?=\S)", "  ", text)
 
 
 def log_in(base, name):
@@ -92,8 +96,31 @@ def ordinary(shell):
     shell.call("send", "--help")
     shell.call("send", "--nonsense", code=64)
     shell.call("config", "check", "--nonsense", "1", code=78)
+    shell.call("config", "check", "--public-url", "https://chat.example.org", code=78)
+    with tempfile.TemporaryDirectory() as folder:
+        check_files(shell, folder)
     shell.call("config", code=64)
     shell.call("user", "lock", "ann", "bob", code=64)
+
+
+def check_files(shell, folder):
+    """What `config check` says of files as people write them: each mistake, and the end of its output for two that are valid."""
+    path = os.path.join(folder, "martlet.yaml")
+    shell.name(path, "martlet.yaml")
+    for text in ("server_name: chat.example.org\nlog:\n\tlevel: debug\n", "log:\n  level: debug\n   format: json\n",
+                 "log:\nlevel: debug\n", "mail:\n  password: swordfish\n from: a@example.org\n", "support.contacts: @ann:example.org\n",
+                 "public_url: https://chat.example.org\n", "log: debug\n"):
+        write(shell, path, text)
+        shell.call("config", "check", "--config", path, code=78)
+    for text in ("server_name: chat.example.org\n", "public_base_url: https://chat.example.org\nregistration: open\n"):
+        write(shell, path, text)
+        shell.call("config", "check", "--config", path, only_comments=True)
+
+
+def write(shell, path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    shell.text += "$ cat martlet.yaml\n" + text.replace("\t", "→") + "\n"
 
 
 def folders(shell, folder):

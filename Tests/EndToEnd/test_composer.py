@@ -53,6 +53,7 @@ async def sign_in_in_arabic(person, user):
     await person.sign_in(user, profile="ملفك الشخصي")
 
 
+# Proves C45
 @test("where one is: refused it says why, allowed it is looked at first and then sent, without a notification where that is ticked")
 async def _(test):
     room, users = two_in(test, "Gate")
@@ -72,6 +73,7 @@ async def _(test):
         assert sent["geo_uri"] == "geo:52.51630,13.37770;u=20" and sent["martlet.silent"] is True, sent
 
 
+# Proves C42, P12
 @test("a voice message is recorded, heard, sent and played; a refused microphone is explained, a recording can be given up; it goes without a notification where that is chosen")
 async def _(test):
     room, users = two_in(test, "Choir")
@@ -105,6 +107,7 @@ async def _(test):
         assert 1000 < sent["info"]["duration"] < 20_000, sent["info"]
 
 
+# Proves N13, P16
 @test("a picture is taken: a refused camera is explained, a missing one too; again, then it goes out with its caption")
 async def _(test):
     room, users = two_in(test, "Darkroom")
@@ -145,6 +148,7 @@ PLAYED = """
   HTMLMediaElement.prototype.play = function () { if (!played.includes(this)) played.push(this); return play.call(this); };"""
 
 
+# Proves P12
 @test("in a voice message one goes to another place, by pointer and by key, and has it said faster")
 async def _(test):
     room, users = two_in(test, "Tape")
@@ -178,7 +182,8 @@ async def _(test):
         assert await page.evaluate("played.length === 1 && played[0].paused")
 
 
-@test("W25: a picture that was sent leaves the memory when one goes to another room, and is there again in its own")
+# Proves W25
+@test("a picture that was sent leaves the memory when one goes to another room, and is there again in its own")
 async def _(test):
     room, users = two_in(test, "Dunes")
     other = users["alice"].create_room(name="Sea")
@@ -204,6 +209,7 @@ async def _(test):
         await alice.loaded(alice.page.get_by_role("article").get_by_role("img", name="dune.png")).wait_for()
 
 
+# Proves B21, C62, C68
 @test("in a language from right to left the bubbles' corners and the arrow that sends look the other way")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -222,6 +228,7 @@ async def _(test):
         await alice.picture("right-to-left-light")
 
 
+# Proves C38, C49, C53, P8, P25
 @test("sound and video play, a date is gone to, links have previews where the server makes them, a message is reported, changes unfold")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -262,6 +269,7 @@ async def _(test):
         await alice.message().first.wait_for()
 
 
+# Proves P8
 @test("where a link leads is shown while one writes, once one pauses; not where previews are off")
 async def _(test):
     room, users = two_in(test, "Links")
@@ -356,6 +364,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         pass
 
 
+# Proves P8
 @test("three links of a message have previews that the server makes; one that its writer takes away is shown to nobody, and comes back with an edit")
 async def _(test):
     server = Server(outbound_allowed_networks="127.0.0.1").start()
@@ -399,6 +408,7 @@ async def _(test):
         server.close()
 
 
+# Proves P14
 @test("pictures, a sound and a file go out as one message; the sound plays, the file is saved")
 async def _(test):
     room, users = two_in(test, "Attic")
@@ -425,6 +435,7 @@ async def _(test):
             ("m.image", "dune0.png"), ("m.audio", "note.wav"), ("m.image", "dune1.png"), ("m.file", "list.txt")], content
 
 
+# Proves P15
 @test("of a large file that is fetched one sees how far it is, and gives it up with another click")
 async def _(test):
     room, users = two_in(test, "Depot")
@@ -490,6 +501,7 @@ async def _(test):
         await alice.sees("and goes on")
 
 
+# Proves P9
 @test("what is written is given marks by buttons: they come where text is chosen, or stay; each takes its mark back")
 async def _(test):
     room, users = two_in(test, "Meadow")

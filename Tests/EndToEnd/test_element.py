@@ -93,6 +93,7 @@ async def hear(page):
     }""")
 
 
+# Proves C2, C4, C6, T1, T4
 @test("a page fills the messenger with rows of its own, and decides about what is written there")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -111,6 +112,7 @@ async def _(test):
         await person.picture("element-rows")
 
 
+# Proves C4, C6
 @test("a page gives messages of many parts: pictures in a grid, files, places, polls and what links lead to; what people do with them is told")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -146,6 +148,7 @@ async def bubble_style(article, *properties):
     }""", properties)
 
 
+# Proves P11
 @test("commands of the page's own are offered behind a slash; the page hears of them, and the room does not")
 async def _(test):
     user = User(test.base, "player")
@@ -175,6 +178,7 @@ async def _(test):
         assert bodies(user.get(room_path(room, "messages"), dir="b").ok()["chunk"]) == ["well rolled"]
 
 
+# Proves J2
 @test("a page whose server vouches for the person by a JSON Web Token signs them in with it, by name; one that lies does not")
 async def _(test):
     secret = "a secret of at least thirty-two bytes"
@@ -201,6 +205,7 @@ async def _(test):
         server.close()
 
 
+# Proves P3
 @test("where a page wants one reaction of each, another takes the place of the first")
 async def _(test):
     user, other = User(test.base, "voter"), User(test.base, "asker")
@@ -226,6 +231,7 @@ async def _(test):
         await expect(message.get_by_role("button", name=re.compile("👍"))).to_have_count(0)
 
 
+# Proves C4, P48
 @test("the page around a room decides about texts before they are sent: refuses, changes, lets through; another look, nothing to write with")
 async def _(test):
     user = User(test.base, "clerk")
@@ -273,11 +279,13 @@ async def _(test):
         assert await frame.get_by_role("button", name="Reply").count() == 0
 
 
+# Proves C2, C4, C5
 @test("a room of the homeserver in a page of another origin: signing in there, joining, both sides talk, the page takes part")
 async def _(test):
     await in_a_page(test, test.base)
 
 
+# Proves C3
 @test("Synapse: a room of the homeserver in a page of another origin")
 async def _(test):
     if test.is_synapse:
@@ -340,6 +348,7 @@ async def in_a_page(test, homeserver):
         await page.wait_for_function("() => chat.userID === null && heard.at(-1).kind === 'signedout'")
 
 
+# Proves J2
 @test("a page hands a session over: kept in memory only, never in an address, and the frame shows the room at once")
 async def _(test):
     user = User(test.base, "handed")
@@ -409,7 +418,7 @@ async def _(test):
         await window.get_by_text("the company").wait_for()
         back = parse_qs(urlsplit(window.url).query)["redirectUrl"][0]
         assert back.startswith(address("messenger.html")), back
-        # Whoever makes up an end of a sign-on does not know the word.
+        # An attacker who invents the end of a sign-on does not know the word.
         forged = await context.new_page()
         await forged.goto(address("messenger.html", frame="guessed", loginToken=login_token(stranger)))
         await forged.wait_for_function("() => location.search === ''")

@@ -41,6 +41,7 @@ async def check_details(page):
         assert wanted - {"wait"} <= found <= set(declared), (said, declared)
 
 
+# Proves C5
 @test("the declarations of the element are those of its script: methods with their arguments, properties, attributes, events", browser=False)
 async def _(test):
     script, methods, attributes = ElementScript(), DECLARED.methods("MartletMessenger"), DECLARED.attributes("MessengerAttributes")
@@ -60,6 +61,7 @@ SCROLL = """([pixels, text]) => {
 }"""
 
 
+# Proves C6, C15, C18, P40, P42, P48
 @test("comments: the newest on top, answers beneath, older ones come as one scrolls and go again; a box of the page's own writes them")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -98,6 +100,7 @@ async def _(test):
         assert (await part.evaluate(SHOWN))[:2] == ["mine too", "mine"]
 
 
+# Proves C17, P48, T2, T4, T6, T18, T23
 @test("a text chat by its attributes: a counter, a page that refuses, echoes that confirm, a title bar, three looks, and figures of it all")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -153,6 +156,7 @@ async def _(test):
             assert await frame.locator(".mg-primary-tailed").count() == (1 if look == "standard" else 0), look
 
 
+# Proves C6, C8, N1, N2, N3, N4, N5, P48
 @test("content that the page draws: kept up to date, pressed, let go out of view; of what could do harm nothing arrives")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -207,6 +211,7 @@ async def _(test):
         person.troubles = [trouble for trouble in person.troubles if "inline event handler" not in trouble]
 
 
+# Proves C11, C14, P41
 @test("from JavaScript a message joins its group, is replaced in it and leaves it; a transaction is one step and says what becomes of the place")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -284,6 +289,7 @@ MOTION = """() => {
 }"""
 
 
+# Proves C12
 @test("rows move in the times of the seed: what joins a group comes after 0.3 s, the avatar glides in 0.15 s, what goes fades in 0.3 s")
 async def _(test):
     async with visitor(test) as (person, frame, address):
@@ -335,6 +341,7 @@ def tone():
         yield folder
 
 
+# Proves C6
 @test("a sound of the page is played in its row; what cannot be played is said")
 async def _(test):
     TYPES[".wav"] = "audio/wav"
@@ -370,6 +377,7 @@ def event_heard(name, **detail):
     }}"""
 
 
+# Proves C5, J13, J25, T13, T14, T15
 @test("the element tells what happens in a room, one event each: the connection, people who come, go, write and read, files, edits, deletions")
 async def _(test):
     host, guest, third = User(test.base, "host"), User(test.base, "guest"), User(test.base, "third")
@@ -396,7 +404,7 @@ async def _(test):
         await person.until(event_heard("file", kind="file", fileName="plan.pdf", size=12, type="application/pdf", url="mxc://example.org/plan"))
         host.put(room_path(room, "redact", said, "r2"), {}).ok()
         await person.until(event_heard("removed", event=said))
-        # What one says oneself, with data of one's own, and what comes of it.
+        # The user's own messages, with custom data, and their outcome.
         own = await page.evaluate("() => chat.send('Two, please', { data: { 'com.example.order': { id: 7 } } })")
         await person.until(event_heard("sent", id=own))
         assert host.get(room_path(room, "event", own)).ok()["content"]["com.example.order"] == {"id": 7}
@@ -437,6 +445,7 @@ async def enter(page, user):
     await page.evaluate("session => chat.signIn(session)", {"userID": user.user_id, "deviceID": user.device_id, "accessToken": user.token})
 
 
+# Proves P48
 @test("in a room the page draws messages of its own kind: sent by it and by others, edited, pressed, let go out of view; others show their words")
 async def _(test):
     host, guest = User(test.base, "seller"), User(test.base, "buyer")
@@ -488,7 +497,7 @@ async def _(test):
         await person.until("() => globalThis.isGone === true")
         await page.evaluate("event => chat.scrollToEvent(event)", said)
         await order.get_by_text("6 pieces", exact=True).wait_for()
-        # An event of a type of one's own, with words or without.
+        # An event of a custom type, with text or without.
         await page.evaluate("() => chat.scrollToEnd()")
         host.put(room_path(room, "send", "com.example.bell", "b1"), {"body": "The bell rang", "times": 3}).ok()
         await frame.get_by_text("The bell rang", exact=True).wait_for()
@@ -496,7 +505,7 @@ async def _(test):
         await frame.get_by_text("Rang 3 times", exact=True).wait_for()
         await page.evaluate("() => chat.sendEvent('com.example.bell', { times: 4 })")
         await frame.get_by_text("Rang 4 times", exact=True).wait_for()
-        # What is no message of a kind of one's own, and what is too long, is refused.
+        # Invalid messages of a custom type, and those that are too long, are refused.
         refused = await page.evaluate("""async () => {
           const said = [];
           for (const content of [{ msgtype: 'm.text', body: 'x' }, { msgtype: '', body: 'x' }, { msgtype: 'com.example.order', body: ' ' },
@@ -515,6 +524,7 @@ async def write(frame, text):
     await box.press("Enter")
 
 
+# Proves P48
 @test("Markdown of the page's own: words become links, marks become elements, beside the client's; nothing that a rule makes can do harm")
 async def _(test):
     user = User(test.base, "clerk")

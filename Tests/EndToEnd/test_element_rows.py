@@ -28,6 +28,7 @@ async def bare(test, attributes=""):
         yield person.page, frame
 
 
+# Proves C4, C6
 @test("a page is asked for what is older, as often as it says that there is more; it scrolls, and hears what is in view")
 async def _(test):
     async with bare(test, "fetches-older") as (page, frame):
@@ -57,6 +58,7 @@ async def _(test):
         assert await page.evaluate("heard.needolder") == 3
 
 
+# Proves C4, C6
 @test("a page says who writes, and how much may be written, or that nothing may and why")
 async def _(test):
     async with bare(test, 'maxlength="20"') as (page, frame):
@@ -83,6 +85,7 @@ async def _(test):
         await expect(send).to_be_enabled()
 
 
+# Proves N8
 @test("bubbles look as their configuration says: corners and colours of the first and the others, a picture cut in nine, a line, what is masked")
 async def _(test):
     async with bare(test) as (page, frame):
@@ -138,6 +141,7 @@ MOTIONS = """() => {
 }"""
 
 
+# Proves C12, N6
 @test("each motion has its time: what comes, goes, makes room and writes; whoever wants no motion sees none")
 async def _(test):
     async with bare(test) as (page, frame):

@@ -137,7 +137,7 @@ async def _(test):
         # Nobody else frames the client.
         site.foreign["client.html"] = f'<!doctype html><title>client</title><iframe src="{site.server.base}/"></iframe>'
         await page.goto(f"{site.others.base}/client.html")
-        # Calls have no frame: whoever has a token for one may use them in any page.
+        # Calls have no frame: a token is enough to use them in any page.
         await page.evaluate("address => import(address)", f"{site.server.base}/martlet-call.js")
         assert await page.frame_locator("iframe").get_by_role("main").count() == 0
         person.troubles.clear()
@@ -212,7 +212,7 @@ async def _(test):
         await unread.wait_for()
         await person.picture("embedding-widget-unread")
         assert await page.evaluate("() => document.title") == "A page"
-        # Whoever stayed signed in has the badge at once after a reload.
+        # A user who stayed signed in has the badge at once after a reload.
         await page.reload()
         await unread.click()
         await message(frame, "How can we help?").wait_for()

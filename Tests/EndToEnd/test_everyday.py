@@ -15,6 +15,7 @@ NEEDS_BROWSER = True
 WIDE = {"width": 3840, "height": 2160}
 
 
+# Proves C39, C52, C54
 @test("a block of code, a message that could not be sent, and the link to a message are copied; its source is the event")
 async def _(test):
     room, users = two_in(test, "Workshop")
@@ -43,6 +44,7 @@ async def _(test):
         await alice.until("async () => await navigator.clipboard.readText() === 'dear to me'")
 
 
+# Proves P36
 @test("a hashtag in a message is looked for in the room; a date goes into a calendar, and leads to what was said then")
 async def _(test):
     room, users = two_in(test, "Seeds")
@@ -88,6 +90,7 @@ async def _(test):
         await alice.sees("sowing")
 
 
+# Proves P36
 @test("a contact in a file is a card of whom it is, with links that call and write; the file is saved as before")
 async def _(test):
     room, users = two_in(test, "Seeds")
@@ -124,6 +127,7 @@ async def _(test):
         await expect(boris.page.get_by_role("group", name=re.compile("Ada"))).to_have_count(1)
 
 
+# Proves B21, C62, W19
 @test("paragraphs stand by the direction of their own words, in messages, quotes and names, whatever the page's direction is")
 async def _(test):
     room, users = two_in(test, "Two ways")
@@ -156,6 +160,7 @@ async def _(test):
             await alice.picture(f"mixed-directions-{page_direction}")
 
 
+# Proves J28
 @test("a file that is no picture is sent with its name and size, and the other gets it byte for byte")
 async def _(test):
     room, users = two_in(test, "Papers")
@@ -177,6 +182,7 @@ async def _(test):
     assert content["msgtype"] == "m.file" and content["info"]["size"] == len(data) and content["info"]["mimetype"] == "application/gzip", content
 
 
+# Proves C59, C60
 @test("compact is denser, and a wide screen is filled without lines too long to read")
 async def _(test):
     room, users = two_in(test, "Spacious")
@@ -202,6 +208,7 @@ async def _(test):
         assert await alice.entry("Spacious").evaluate(measure) < comfortable
 
 
+# Proves B25
 @test("live figures agree with the browser's own trace, and their report has nothing of what is said")
 async def _(test):
     room, users = two_in(test, "Very secret room")

@@ -15,6 +15,7 @@ def encoded(text):
     return quote(text, safe="")
 
 
+# Proves C55
 @test("an address leads to its message: through the login, through a join where need be; links inside do the same")
 async def _(test):
     host, guest = User(test.base, "host"), User(test.base, "guest")
@@ -45,6 +46,7 @@ async def _(test):
         await person.highlighted("the very first bean").wait_for()
 
 
+# Proves C30, C58, J8, J49, J51, P24
 @test("people are offered as one types, and one sees who is there and what they say of it")
 async def _(test):
     host, guest = User(test.base, "host"), User(test.base, "guest")
@@ -77,6 +79,7 @@ async def _(test):
         await person.page.get_by_role("dialog").get_by_text("in the shed").wait_for()
 
 
+# Proves J9
 @test("rooms one left are there to be entered again or forgotten; other servers are not offered where they cannot be reached")
 async def _(test):
     user = User(test.base, "wanderer")
@@ -102,6 +105,7 @@ async def _(test):
         await expect(page.get_by_label("Server address").locator("visible=true")).to_have_count(0)
 
 
+# Proves J42
 @test("of many conversations a page is listed, the next where its end is scrolled to or come to by keys; all are found and can be chosen")
 async def _(test):
     user = User(test.base, "host")
@@ -142,6 +146,7 @@ def share(user, room, name, kind="m.image", data=None):
     return post(user, room, {"msgtype": kind, "body": name, "url": uri, "info": {"w": 90, "h": 60, "size": 20_000, "mimetype": "image/png"}})
 
 
+# Proves P17
 @test("what was looked for is marked where it is found, in the room and everywhere, whatever its case and accents")
 async def _(test):
     room, users = two_in(test, "Bakery")
@@ -170,6 +175,7 @@ async def _(test):
         await alice.picture("search-marked-dark")
 
 
+# Proves P13
 @test("all that was shared in a room stands by month, comes as one scrolls, opens large, and leads to its message")
 async def _(test):
     room, users = two_in(test, "Album")

@@ -11,6 +11,7 @@ NEEDS_BROWSER = True
 TAB = "\ue004"
 
 
+# Proves C76
 @test("Firefox: a new account, a room, messages both ways, and all of it again after a reload")
 async def _(test):
     friend = User(test.base, "friend")
@@ -41,7 +42,7 @@ async def _(test):
         await browser.sees("I am.")
         await browser.click("button", "Members and settings")
         await browser.find("heading", "2 members")
-        # It stops at boxes that scroll, too: whoever listens hears which. Without a screen it tells pages of no focus, so that is done here.
+        # It also stops at scrolling boxes, which are announced. Without a screen it reports no focus to pages, so that is done here.
         await browser.run("() => { document.querySelector('.ma-details-body').style.maxHeight = '200px'; }")
         for _ in range(60):
             await browser.keys(TAB)

@@ -79,7 +79,7 @@ async def sees(person, others):
 
 
 async def speaks_at(person, speaker):
-    """That tile has the mark, alone; neither the mark nor which tile is one's own has a role."""
+    """That tile has the mark, alone; neither the mark nor the own tile has a role."""
     tile = person.page.locator(".gc-own") if person is speaker else person.page.get_by_role("group", name=speaker.name)
     await tile.and_(person.page.locator(".gc-speaks")).wait_for()
     assert await person.page.locator(".gc-speaks").count() == 1
@@ -102,6 +102,7 @@ async def until_members(person, user, room, wanted):
     raise AssertionError((members(user, room), wanted))
 
 
+# Proves A5, A7, A9, A11, A14, A16, A17, A18, L6, L18, M43, Q1
 @test("three people in a room's call see each other; one speaks large, is muted here, muted for all, and removed; the last one ends it")
 async def _(test):
     async with garden(test, "alice", "boris", "carol") as (room, users, alice, boris, carol):
@@ -172,6 +173,7 @@ async def _(test):
         assert alice.name in text and carol.name in text and "You" in text, text
 
 
+# Proves A6
 @test("another camera and microphone are chosen in a room's call: everybody sees and hears by them, and those before are closed")
 async def _(test):
     async with garden(test, "alice", "boris", "carol", flags=SEVERAL_DEVICES) as (_, _, alice, boris, carol):
@@ -193,6 +195,7 @@ async def _(test):
         await alice.until(ARE_CLOSED)
 
 
+# Proves A13, A18
 @test("a call on a phone; whoever has no camera takes part all the same, and one who is gone without a word leaves the call")
 async def _(test):
     async with garden(test, "alice", "boris", viewport=PHONE) as (room, users, alice, boris):
@@ -241,6 +244,7 @@ async def _(test):
         await button(boris, "Hang up").click()
 
 
+# Proves A8
 @test("who speaks has a mark at everybody, which goes over to whom speaks next")
 async def _(test):
     async with garden(test, "alice", "boris", "carol") as (_, _, *everybody):
@@ -258,6 +262,7 @@ async def _(test):
             await button(speaker, "Mute").click()
 
 
+# Proves A12
 @test("a call whose server is cut off says so; pictures go on, and so does the call when it is back")
 async def _(test):
     link = await LossyLink(test.direct).start()
@@ -283,6 +288,7 @@ async def _(test):
         await link.close()
 
 
+# Proves M42
 @test("keys for encrypted media go from device to device as they are, to those named alone, by sync and by sliding sync", browser=False)
 async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")
@@ -307,6 +313,7 @@ async def come(user, room, transports):
     return await CallSocket(user.base).connect(ticket["session_id"], ticket["token"])
 
 
+# Proves A15
 @test("fifty people are in a room's call at once: each is heard and has a tile with a name, and the next one is told to wait", alone=True)
 async def _(test):
     others = 49

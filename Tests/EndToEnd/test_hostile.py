@@ -43,6 +43,7 @@ def hostile_names(user):
     user.put(f"profile/{user.user_id}/displayname", {"displayname": (MARKUP + RIGHT_TO_LEFT + ZALGO).encode()[:250].decode(errors="ignore")}).ok()
 
 
+# Proves C71, C72, C73
 @test("markup, text that turns around and letters that pile up, wherever others may put them, stay letters in their place")
 async def _(test):
     room, users = two_in(test, "Garden")
@@ -101,6 +102,7 @@ async def _(test):
             await alice.picture("hostile-details" + ("-phone" if viewport else ""))
 
 
+# Proves C73
 @test("nobody looks like somebody else by name or former name, a link says where it leads, and a file how it ends")
 async def _(test):
     room, users = two_in(test, "Garden")
@@ -204,6 +206,7 @@ async def _(test):
         await expect(page.get_by_role("alert")).to_have_count(0)
 
 
+# Proves C74
 @test("sixty kilobytes of text and thousands of reactions under one message: the page stays quick and in shape")
 async def _(test):
     alice_user, boris = User(test.direct, "alice"), User(test.direct, "boris")
@@ -253,6 +256,7 @@ WebAssembly.instantiateStreaming = async (...given) => {
 };"""
 
 
+# Proves C75
 @test("where the program breaks the page says so; loaded again it has what was written and what was to be sent")
 async def _(test):
     room, users = two_in(test, "Fragile")
@@ -279,6 +283,7 @@ async def _(test):
         await alice.composed("half a thought")
 
 
+# Proves B5, P23
 @test("a picture that could not be sent yet outlives the page")
 async def _(test):
     room, users = two_in(test, "Tunnel")

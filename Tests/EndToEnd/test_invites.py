@@ -108,7 +108,7 @@ async def _(test):
             await stranger.heading("Garden").wait_for()
             assert "join" not in page.url, "the token stays in the address"
 
-            # Whoever has an account and is signed in is asked.
+            # A user who is signed in is asked first.
             await page.goto(server.base + "/icon.svg")
             await page.goto(link)
             join = stranger.dialog.get_by_role("button", name="Join", exact=True)

@@ -99,6 +99,7 @@ class Hands:
         await self.choose(words)
 
 
+# Proves B20
 @test("without a pointer: sign-in, a room, writing, answering, reacting, editing, deleting, a thread, a search, a setting, leaving")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
@@ -199,6 +200,7 @@ async def _(test):
     assert kinds.count("m.reaction") == 1 and "m.room.redaction" in kinds and kinds[0] == "m.room.member", kinds
 
 
+# Proves B20
 @test("without a pointer: one calls, the other answers; a microphone and a camera go off, a device is looked for, and one hangs up")
 async def _(test):
     async with direct_chat(test) as (alice, boris, _, _):
@@ -231,6 +233,7 @@ async def _(test):
             await person.page.get_by_role("region", name="Call with ").wait_for(state="detached")
 
 
+# Proves B20
 @test("without a pointer: a room's call is joined; who speaks is shown large, one is muted here, the screen is shared, and one leaves")
 async def _(test):
     async with garden(test, "alice", "boris") as (_, _, alice, boris):
@@ -257,6 +260,7 @@ async def _(test):
         await alice.page.get_by_text("Call in progress").wait_for(state="hidden")
 
 
+# Proves B20
 @test("without a pointer: files are described and sent, opened and saved, and the arrows lead on from a button in a message")
 async def _(test):
     room, users = two_in(test, "Dunes")
@@ -292,6 +296,7 @@ async def _(test):
         assert (await download.value).suggested_filename == "plan.txt"
 
 
+# Proves B20
 @test("without a pointer: a room's further settings: the topic, who may join and read, a role, somebody removed")
 async def _(test):
     room, users = two_in(test, "Heath")
@@ -399,6 +404,7 @@ FOCUS = """() => {
 }"""
 
 
+# Proves B20
 @test("for ears: the focus is never lost, hints and what is answered are read, dialogs leave once it is back, and arrows go through menus and emoji")
 async def _(test):
     room, users = two_in(test, "Orchard")
@@ -406,7 +412,7 @@ async def _(test):
     async with people(test, "alice", fresh=True) as alice:
         page, keyboard = alice.page, alice.page.keyboard
         focus = lambda: page.evaluate(FOCUS)
-        # The sign-in's own field has its hint; the page that comes after it says where one is.
+        # The sign-in's own field has its hint; the page that comes after it names the present place.
         name = page.get_by_label("User name", exact=True).locator("visible=true")
         await page.get_by_role("button", name="Sign in", exact=True).locator("visible=true").click()
         await expect(name).to_be_focused()
@@ -514,6 +520,7 @@ async def _(test):
         await expect(announcer).to_be_empty()
 
 
+# Proves B20
 @test("what is said of each kind of message, and of what is in it, is what is kept as said")
 async def _(test):
     room, users = two_in(test, "Aloud")

@@ -21,6 +21,7 @@ def download(user, media, **arguments):
     return user.request("GET", "/_matrix/client/v1/media/download/" + media, **arguments)
 
 
+# Proves C72
 @test("a file comes back byte for byte, with its type and name, and cannot act as a page")
 def round_trip(context):
     a, b = User(context.base), User(context.base)

@@ -166,6 +166,7 @@ def rgb(y, u, v):
     return [min(255, max(0, round(c))) for c in (y + 1.596 * v, y - 0.392 * u - 0.813 * v, y + 2.017 * u)]
 
 
+# Proves A29, L11, L15, Q3
 @test("a program in Swift and a page see and hear each other: the bars, the tone, the camera, what goes into a file")
 async def _(test):
     with tempfile.TemporaryDirectory() as folder:
@@ -193,6 +194,7 @@ async def _(test):
             await alice.until("() => call.connections.length === 0 && call.streams.length === 0")
 
 
+# Proves A29, L15, L17
 @test("two programs in Swift: colours of an own source arrive, streams come and go on one connection, a file plays to its end")
 async def _(test):
     with tempfile.TemporaryDirectory() as folder:
@@ -217,7 +219,7 @@ async def _(test):
                 assert all(is_like(got[1:], bar[1:], 6) for got, bar in zip(reading["bars"], BARS)), reading
                 await one.ask("unsubscribe", "bars")
                 await one.rests("bars", "frames")
-            # Longer than a router waits for a sign of somebody whom it takes to be gone.
+            # Longer than a router waits for a sign of life.
             while asyncio.get_running_loop().time() < began + CONSENT_SECONDS:
                 await two.more("own", frames=10)
             assert not [e for e in two.events if e["is"] == "streamDestroyed"], two.events
@@ -267,6 +269,7 @@ async def _(test):
             await alice.until("() => call.streams[0].muted")
 
 
+# Proves L19
 @test("signals of a program in Swift reach one or all, and its leaving leaves nothing behind")
 async def _(test):
     app = App(test)
@@ -396,6 +399,7 @@ async def _(test):
         await runner.cleanup()
 
 
+# Proves A29, B11, L16, L17
 @test("the example sends noise, and sees everyone in grey")
 async def _(test):
     program = newest_build("NativeCall")

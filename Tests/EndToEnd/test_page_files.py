@@ -1,4 +1,4 @@
-"""The files of the page as browsers get them: it has a policy of its own, whoever serves it, and the service worker keeps to its own caches."""
+"""The files of the page as browsers get them: it has its own policy on any server, and the service worker keeps to its own caches."""
 import asyncio
 import base64
 import os

@@ -74,6 +74,7 @@ def push_across_crashes(context):
         gateway.close()
 
 
+# Proves P26
 @test("neither what is sent silently nor what is said in a snoozed room is pushed; what comes after it is, with the whole number")
 def push_wishes(context):
     context.own_server()

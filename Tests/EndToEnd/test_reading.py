@@ -16,6 +16,7 @@ from test_composer import two_in
 NEEDS_BROWSER = True
 
 
+# Proves C50, P21
 @test("a message is sent, has reached the other's device, is read: each step shows")
 async def _(test):
     room, users = two_in(test, "Steps")
@@ -35,6 +36,7 @@ async def _(test):
             await alice.page.get_by_role("article", name=re.compile("Read: are you there now")).wait_for()
 
 
+# Proves P24
 @test("who keeps receipts private tells nobody what has reached them")
 async def _(test):
     room, users = two_in(test, "Private")
@@ -59,6 +61,7 @@ async def _(test):
         assert users["boris"].user_id not in str(receipts.get(last)), receipts
 
 
+# Proves P20, W14
 @test("a room is marked as unread from a message on: the divider stands above it when one comes back, on another device too")
 async def _(test):
     room, users = two_in(test, "Shelf")
@@ -91,6 +94,7 @@ BADGES = """
     setAppBadge: { value: async count => { badges.push(count); } }, clearAppBadge: { value: async () => { badges.push(0); } } });"""
 
 
+# Proves B4
 @test("the badge on the icon is the number in the title: it comes, grows and goes as it does")
 async def _(test):
     room, users = two_in(test, "Icon")
@@ -119,6 +123,7 @@ async def _(test):
         assert len(await page.evaluate("badges")) <= 6, await page.evaluate("badges")
 
 
+# Proves C43, P13
 @test("pictures of a room are looked at one after the other, by buttons and arrow keys, and enlarged by a click")
 async def _(test):
     room, users = two_in(test, "Album")
@@ -172,6 +177,7 @@ async def _(test):
         await alice.loaded(page.get_by_role("img", name="own.heic")).wait_for()
 
 
+# Proves P13
 @test("a picture that is shown large is given to another program where the browser can")
 async def _(test):
     room, users = two_in(test, "Postcards")
@@ -220,6 +226,7 @@ async def _(test):
         assert await alice.page.evaluate("window.isShared") is None
 
 
+# Proves P13
 @test("pictures are swiped through, pinched large, moved and touched back by fingers; a swipe too short leads nowhere")
 async def _(test):
     room, users = two_in(test, "Folder")
@@ -267,6 +274,7 @@ async def _(test):
         assert await large("one.png").bounding_box() == small
 
 
+# Proves P45
 @test("while what is far back is fetched one sees where messages will stand, and hears that the room opens")
 async def _(test):
     room, users = two_in(test, "Cellar")
@@ -320,6 +328,7 @@ async def _(test):
         assert await alice.message("day 0").count() == 1
 
 
+# Proves P45
 @test("while the first sync of a new session runs one sees where conversations will stand, and hears that they come")
 async def _(test):
     _, users = two_in(test, "Larder")
@@ -355,6 +364,7 @@ IS_DRAWN = """veil => {
 }"""
 
 
+# Proves P26
 @test("in quiet hours, over midnight too, nobody is told of anything")
 async def _(test):
     room, users = two_in(test, "Night")
@@ -403,6 +413,7 @@ async def told_away(alice, user):
     await alice.page.evaluate("window.isAway = true; dispatchEvent(new Event('blur'))")
 
 
+# Proves P26
 @test("what is sent without a notification, by the send button's menu or /silent, is told of by nobody and is unread all the same")
 async def _(test):
     room, users = two_in(test, "Library")
@@ -433,6 +444,7 @@ async def _(test):
         await alice.page.get_by_role("button", name="Library, 4 unread messages").wait_for()
 
 
+# Proves P26
 @test("one is told of reactions to what one has said, once that was wanted, and of no others")
 async def _(test):
     room, users = two_in(test, "Cheers")
@@ -462,6 +474,7 @@ async def _(test):
         assert [told[0][0], told[0][1]] == ["Cheers", f"{name} reacted 👍 to: it works"] and len(told) == 1, told
 
 
+# Proves P26
 @test("quiet hours are the account's: another browser that comes later knows them, and they go when one signs out")
 async def _(test):
     user = User(test.base, "alice")
@@ -479,7 +492,7 @@ async def _(test):
         assert user.get(path).ok() == {"from": 22 * 60 + 30, "to": 7 * 60 + 5, "utc_offset": offset}
         await other.sign_in(user)
         await other.until("() => localStorage['quiet-from'] === '22:30' && localStorage['quiet-until'] === '07:05'")
-        # As changed elsewhere, by a clock that is elsewhere: whoever is there next sets it right.
+        # Changed elsewhere, by another clock: the next device corrects it.
         user.put(path, {"from": 60, "to": 0, "utc_offset": offset + 60}).ok()
         await other.until("() => localStorage['quiet-from'] === '01:00' && localStorage['quiet-until'] === '00:00'")
         async with other.page.expect_response(lambda answer: "martlet.quiet_hours" in answer.url):
@@ -558,6 +571,7 @@ async def _(test):
         assert held and told and told[0][2] == "icon-192.png", (len(held), told)
 
 
+# Proves C33
 @test("the sound alone can be had, at once")
 async def _(test):
     room, users = two_in(test, "Bells")
@@ -579,6 +593,7 @@ async def _(test):
         await alice.until("() => window.sounds === 2")
 
 
+# Proves C33
 @test("where only a service worker may show notifications, a click on one leads to its room")
 async def _(test):
     room, users = two_in(test, "Harbour")
@@ -612,6 +627,7 @@ async def _(test):
         await alice.heading("Harbour").wait_for()
 
 
+# Proves C61, P45
 @test("with letters twice as large everything is still there, on a phone too")
 async def _(test):
     room, users = two_in(test, "Large print")

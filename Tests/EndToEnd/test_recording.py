@@ -85,6 +85,7 @@ def open_recordings(server):
     return [os.readlink(link) for link in links if os.path.exists(link) and "/recordings/" in os.readlink(link)]
 
 
+# Proves A26, A28, L14, M28, M49, Q12
 @test("OpenTok's SDK records a session: start, get, list, stop, download in ranges, delete")
 async def lifetime(context):
     app = App(context)
@@ -159,6 +160,7 @@ def refused_stop(app, archive):
         return str(error)
 
 
+# Proves A26
 @test("what cannot be recorded is refused as OpenTok does, and another key sees nothing")
 async def refusals(context):
     app, other = App(context), App(context)
@@ -221,6 +223,7 @@ def own_server(context, name, **settings):
         server.close()
 
 
+# Proves M45
 @test("a server that is killed leaves files that play, and finishes the recording when it comes back")
 async def killed(context):
     with own_server(context, "killed") as (app, server):
@@ -246,6 +249,7 @@ async def killed(context):
         assert whole["video"]["frames"] == left["video"]["frames"] and abs(duration - left["video"]["end"]) < 0.5, (whole, left, duration)
 
 
+# Proves M32, M50
 @test("a recording ends at the quota, whose rest is kept, and none begins beyond it")
 async def quota(context):
     with own_server(context, "quota", calls_recordings_quota_bytes="15000") as (app, _):
@@ -271,6 +275,7 @@ async def quota(context):
         await alice.close()
 
 
+# Proves M44
 @test("Chromium is recorded in VP8, VP9 and H.264, the highest layer of a simulcast, with sound and picture together")
 async def codecs(context):
     app = App(context)
@@ -321,6 +326,7 @@ async def always(context):
     await alice.close()
 
 
+# Proves M46
 @test("a composed recording has everyone's picture, the first one whole until the second comes, and sound, in one MP4")
 async def composed(context):
     app = App(context)

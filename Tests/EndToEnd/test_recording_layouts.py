@@ -32,6 +32,7 @@ async def refused(error, function, *arguments, **members):
     raise AssertionError(f"{arguments} was done")
 
 
+# Proves A28, M29, Q12
 @test("OpenTok's SDK lays out a composed recording: each layout, and classes that tokens and servers give, are there in the pixels")
 async def layouts(context):
     app = App(context)
@@ -135,6 +136,7 @@ def likeness(one, other):
     return len(one & other) / len(one | other)
 
 
+# Proves M46
 @test("a composed recording has the name of who is seen, to be read, and tells how far it is made")
 async def names(context):
     app = App(context)

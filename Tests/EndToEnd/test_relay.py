@@ -160,7 +160,7 @@ def kind_of(uri):
 
 
 async def endpoint(servers, port, transport, received, trust=None):
-    """A client of aioice with an allocation; by TLS where it is told whom to trust."""
+    """A client of aioice with an allocation; by TLS if it gets a root certificate."""
     class Protocol(asyncio.DatagramProtocol):
         def datagram_received(self, data, address):
             received.append((data, address))
@@ -183,6 +183,7 @@ async def until(condition, what, seconds=PATIENCE):
     raise AssertionError(what)
 
 
+# Proves M19, M38
 @test("two pages of Chromium see each other through our TURN server alone, by UDP and by TCP")
 async def chromium_through_relay(_):
     server = serve()
@@ -205,6 +206,7 @@ async def chromium_through_relay(_):
         server.close()
 
 
+# Proves M19, M38
 @test("Chromium reaches the media router through our TURN server, with the credentials that the session gives")
 async def router_through_relay(_):
     server = serve()
@@ -273,6 +275,7 @@ async def aioice_by_tls(_):
             end.close()
 
 
+# Proves M19
 @test("two pages of Chromium see each other through our TURN server by TLS alone")
 async def chromium_by_tls(_):
     with serving_by_tls() as (certificate, server):
@@ -401,6 +404,7 @@ async def relay_is_no_way_in(_):
         server.close()
 
 
+# Proves M38
 @test("where another TURN server is configured, clients are sent there and ours is not started")
 def external_relay(_):
     server = serve(turn_uris="turn:turn.example.org:3478?transport=udp", turn_secret="a long secret")

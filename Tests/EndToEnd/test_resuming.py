@@ -104,6 +104,7 @@ async def reaches(person, percent):
     await person.until("percent => globalThis.parts?.at(-1) >= percent", percent)
 
 
+# Proves P15
 @test("a large file goes up in parts and goes on after a lost connection, a restart of the server, and in a page loaded anew; hardly a byte goes twice")
 async def _(test):
     async with sent_to(test, "Harbour") as (server, link, users, room, alice):
@@ -132,6 +133,7 @@ async def _(test):
         assert partials(server) == [] and given_up == [], given_up
 
 
+# Proves P15
 @test("the rest of a large file goes up after the page was closed")
 async def _(test):
     async with sent_to(test, "Ferry", permissions=["background-sync"], whole=True) as (server, link, users, room, alice):
@@ -153,6 +155,7 @@ async def _(test):
         assert link.sent - before <= FILE_BYTES + 2 * LOST_BYTES, link.sent - before
 
 
+# Proves P15
 @test("a large file goes up as a whole where the server takes no parts")
 async def _(test):
     async with sent_to(test, "Ford", service_workers="block") as (server, link, users, room, alice):
@@ -185,6 +188,7 @@ async def _(test):
         assert odd == [] and asked == ["PUT", "GET"] * 4 + ["PUT"] * 2, asked
 
 
+# Proves P15
 @test("of an upload that is given up the server keeps nothing")
 async def _(test):
     async with sent_to(test, "Pier") as (server, link, users, room, alice):
@@ -197,6 +201,7 @@ async def _(test):
             await comes(lambda: not partials(server))
 
 
+# Proves P15
 @test("of an upload that is given up before it went on in a page loaded anew the server keeps nothing")
 async def _(test):
     async with sent_to(test, "Jetty", service_workers="block") as (server, link, users, room, alice):
@@ -213,6 +218,7 @@ async def _(test):
             await comes(lambda: not partials(server))
 
 
+# Proves P15
 @test("a large file goes up where the browser has thrown away what the page keeps")
 async def _(test):
     async with sent_to(test, "Wreck", service_workers="block") as (server, link, users, room, alice):
@@ -224,6 +230,7 @@ async def _(test):
             await arrives(users["boris"], room, "flotsam.bin", body)
 
 
+# Proves P15
 @test("a file that is fetched goes on where its connection was lost")
 async def _(test):
     async with sent_to(test, "Quay") as (server, link, users, room, alice):
@@ -244,6 +251,7 @@ async def _(test):
         assert FILE_BYTES <= received <= FILE_BYTES + 2 * LOST_BYTES, received
 
 
+# Proves P15
 @test("a large picture that is opened shows how far it is, and a sound that is played")
 async def _(test):
     async with sent_to(test, "Beacon") as (server, link, users, room, alice):

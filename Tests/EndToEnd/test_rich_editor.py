@@ -62,6 +62,7 @@ async def sent(alice, users, room, words, body, formatted=None):
     return found
 
 
+# Proves P9
 @test("what is written as it will look is sent as it looked: marks by keys and buttons, lists, quotes, code, a link; signs mean themselves")
 async def _(test):
     room, users = two_in(test, "Orchard")
@@ -130,6 +131,7 @@ async def _(test):
                    "<ol><li>first</li><li>second</li></ol><pre><code>let x = *y*\n  x\n</code></pre>")
 
 
+# Proves P9
 @test("a person is named, a draft comes back and a message is edited as they look; what was done is taken back, an emoji goes where the caret is")
 async def _(test):
     room, users = two_in(test, "Barn")
@@ -180,7 +182,7 @@ async def _(test):
         await alice.message(re.compile("a bc")).wait_for()
         await expect(editor).to_have_text("")
 
-        # A command is none of Markdown's.
+        # A command is not Markdown.
         await keys.type("/plain *as it is*")
         await sent(alice, users, room, "as it is", "*as it is*")
         await keys.type("one two")
@@ -195,6 +197,7 @@ async def _(test):
         await expect(editor).to_have_text("one👍! two")
 
 
+# Proves P9
 @test("lines of what is written part, join and leave what they are in, as keys say; an input method composes undisturbed; threads have it too")
 async def _(test):
     room, users = two_in(test, "Loft")
@@ -282,6 +285,7 @@ async def _(test):
         await expect(answer).to_have_value("- still")
 
 
+# Proves P9
 @test("what others put into the clipboard comes as the texts that it has; nothing of it runs, its pictures are not fetched, files are sent")
 async def _(test):
     room, users = two_in(test, "Dock")
@@ -313,6 +317,7 @@ async def _(test):
             await editor.evaluate("node => { node.nextElementSibling.value = ''; }")
 
 
+# Proves P9
 @test("a pasted name is that of its address, code has all its lines; a rule is written over, what is dragged is moved; other layouts take back, too")
 async def _(test):
     room, users = two_in(test, "Mill")
@@ -403,6 +408,7 @@ async def _(test):
         await stands_in(alice, "kept")
 
 
+# Proves P9
 @test("on a phone, in the dark, from right to left, one writes as it will look: it grows, then scrolls, and nothing is shifted")
 async def _(test):
     room, users = two_in(test, "نخيل")

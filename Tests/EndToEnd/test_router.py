@@ -35,6 +35,7 @@ def assert_nothing_lost(received):
     assert all(stream["lost"] == 0 for stream in received.values()), received
 
 
+# Proves Q1, Q4
 @test("Chromium sees and hears Chromium in VP8, two at a time")
 async def chromium_vp8(_):
     with Router() as router:
@@ -47,6 +48,7 @@ async def chromium_vp8(_):
                 assert_nothing_lost(await page.until(is_seen(60), "60 frames"))
 
 
+# Proves M6, Q4
 @test("Chromium sees Chromium in H.264")
 async def chromium_h264(_):
     with Router() as router:
@@ -76,12 +78,14 @@ async def change_layers(codec, layers):
             return rounds
 
 
+# Proves M6, Q5
 @test("the layers of a simulcast are changed without a freeze or a lost packet")
 async def simulcast(_):
     rounds = await change_layers("VP8", LAYERS)
     assert (0, 0) in rounds, rounds
 
 
+# Proves M6
 @test("the layers of a simulcast in H.264 are changed without a lost packet")
 async def simulcast_h264(_):
     # Three encoders of it are too slow for a steady picture where a machine is busy.
@@ -89,12 +93,14 @@ async def simulcast_h264(_):
     assert any(lost == 0 for _, lost in rounds), rounds
 
 
+# Proves M7
 @test("the spatial layers of VP9 in one stream are changed without a freeze or a lost packet")
 async def scalable_vp9(_):
     rounds = await change_layers("VP9", "[{ scalabilityMode: 'L3T3', maxBitrate: 1500000 }]")
     assert (0, 0) in rounds, rounds
 
 
+# Proves M7
 @test("the spatial layers of AV1 in one stream are changed without a lost packet")
 async def scalable_av1(_):
     # Its encoder is too slow here for a steady picture.
@@ -102,6 +108,7 @@ async def scalable_av1(_):
     assert any(lost == 0 for _, lost in rounds), rounds
 
 
+# Proves M18
 @test("Chromium sees and hears Chromium by TCP, where the answers name no other way")
 async def by_tcp(_):
     with Router() as router:
@@ -191,6 +198,7 @@ async def aiortc(_):
             told += router.ask("events")
 
 
+# Proves Q2
 @test("Chromium sees aiortc, and aiortc Chromium")
 async def both(_):
     with Router() as router:
@@ -242,6 +250,7 @@ async def forward(kilobits, subscribers=20):
         return figures["received"], figures["allocations"]
 
 
+# Proves M16
 @test("packets are forwarded without an allocation of memory for each: four times as many cost no more")
 async def allocations(_):
     # Without optimisation Swift allocates for what is on the stack otherwise.

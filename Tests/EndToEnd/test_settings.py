@@ -52,6 +52,7 @@ async def sure(page):
     await dialog.get_by_role("button", name="Go on").click()
 
 
+# Proves C19, C31
 @test("who forgot the password gets another by a mail; the account shows its e-mail addresses, gets one more and loses it")
 async def _(test):
     test.own_server()
@@ -108,6 +109,7 @@ async def _(test):
             server.close()
 
 
+# Proves C30, C31, C32, P24
 @test("the own picture and a room's, what one says, and not being seen; all other devices are signed out; the account is closed")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
@@ -177,6 +179,7 @@ async def _(test):
         user.post("login", {"type": "m.login.password", "identifier": identifier, "password": PASSWORD}).fails(403, ("M_FORBIDDEN", "M_USER_DEACTIVATED"))
 
 
+# Proves J1
 @test("who only wants to look goes on as a guest, where the server lets guests in")
 async def _(test):
     test.own_server()

@@ -28,7 +28,7 @@ async def _(test):
         await page.get_by_text("1 member · Public space").wait_for()
         assert not await alice.composer.is_visible(), "one can write into a space"
 
-        # Rooms one is in are put in together.
+        # Joined rooms are added together.
         await page.get_by_role("button", name="Add room").click()
         await alice.choose("Add rooms you are in")
         await alice.dialog.get_by_label("Kitchen").check()

@@ -57,6 +57,7 @@ SHIM = """async cases => {
 }"""
 
 
+# Proves C21
 @test("IndexedDB passes the conformance suite of the stores")
 async def _(test):
     with open(CASES, encoding="utf-8") as file:

@@ -58,7 +58,7 @@ async def eventually(page, expression, argument=None):
 
 
 class Worker:
-    """The service worker, from a page of the same origin that is none of its pages."""
+    """The service worker, from a page of the same origin that is not one of its pages."""
 
     def __init__(self, context, base):
         self.context, self.base, self._registration = context, base, None
@@ -203,6 +203,7 @@ def told(service, event):
     return service.wait(lambda pushes: [push.payload for push in pushes if push.payload and push.payload.get("notification", {}).get("event_id") == event])[0]
 
 
+# Proves P26
 @test("with the page closed one is told of messages, one notification a room, until they are read; a click opens the room")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
@@ -237,6 +238,7 @@ async def _(test):
         await worker.shows("shown.length === 0")
 
 
+# Proves P26
 @test("with the page closed one is told of reactions to what one has said, and to what, once that was wanted")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
@@ -251,7 +253,7 @@ async def _(test):
         await worker.push(told(service, event))
         shown = await worker.shows("shown.length === 1")
         assert shown[0]["body"] == "Boris Brandt reacted 👍 to: the kettle is on", shown
-        # Where the server does not say to what, one is told all the same.
+        # If the server does not say to which message, it still notifies.
         odd = {"event_id": "$e", "room_id": room, "type": "m.reaction", "sender": boris.user_id, "content": {"m.relates_to": {"key": "🎉", "event_id": 7}},
                "counts": {}, "devices": []}
         await worker.run("said => pushed({ json: () => said })", {"notification": odd})
@@ -311,7 +313,7 @@ async def _(test):
           await clicked(notification).catch(error => { if (error.name !== 'InvalidAccessError') throw error; });
         }""", room)
         await alice.sees("you may see this")
-        # What one has come to by oneself is no news either.
+        # Changes by the user's own action are no news either.
         await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", other)
         await alice.page.get_by_role("heading", name="Elsewhere").first.wait_for()
         event = boris.send(room, "and this")
@@ -366,6 +368,7 @@ async def asks_in_vain(person, words):
     assert not await switch.is_checked()
 
 
+# Proves P26
 @test("why a browser is not told with the page closed is said in words: no push service, no Web Push of the server, none of the browser")
 async def _(test):
     test.own_server()
@@ -416,6 +419,7 @@ def two_in_tea(base):
     return alice, boris, room
 
 
+# Proves B5
 @test("what was written without a network is sent after the page was closed, once and in order, and the page finds it sent")
 async def _(test):
     user, boris, room = two_in_tea(test.base)
@@ -464,6 +468,7 @@ async def _(test):
         assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["are you there?"]
 
 
+# Proves B5
 @test("edits, reactions, files and answers to what was not sent yet go out after the page was closed, once, as the page would send them")
 async def _(test):
     user, boris = User(test.base, "alice"), User(test.base, "boris")

@@ -128,7 +128,7 @@ private func meaning(of bytes: [UInt8], piece: Int, headerBytesLimit: Int = 1024
     #expect(meaning(of: request(300), piece: 5, headerBytesLimit: 300) == [.malformedBody])
   }
 
-  @Test func `a chunk that is none breaks the body`() {
+  @Test func `an invalid chunk breaks the body`() {
     let text = "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"
     #expect(meaning(of: text, piece: 1) == [.malformedBody])
     #expect(meaning(of: text, piece: 500) == [.refused(400)])

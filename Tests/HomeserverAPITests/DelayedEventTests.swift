@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `state that another user sets meanwhile cancels, one's own does not`() async throws {
+  @Test func `state that another user sets meanwhile cancels the event, the user's own does not`() async throws {
     try await Self.run { scene in
       let first = try await scene.scheduled("m.room.topic", as: scene.ann, key: "", content: #"{"topic":"Tea"}"#)
       let other = try await scene.scheduled("m.room.topic", as: scene.ann, key: "x", content: #"{"topic":"Tea"}"#)

@@ -154,7 +154,7 @@ import Testing
 
   @Test func `who was removed or banned is not let back`() async throws {
     try await Self.run { pair in
-      // In a room version without creators above all others, of whom nobody could remove one.
+      // In a room version without creators above all others, who could not be removed.
       let created = try await pair.fixture.call(
         .post, "createRoom", as: pair.ann,
         #"{"preset":"private_chat","is_direct":true,"room_version":"11","invite":["\#(pair.bob.userID)"]}"#)

@@ -107,6 +107,7 @@ import Testing
     }
   }
 
+  // Proves P10
   @Test func `GIFs are found by the server, their pictures are media of nobody, page by page`() async throws {
     try await run { fixture, ann, provider in
       let answer = try await fixture.call(.get, Self.path + "search?q=%20Black%20Cat&lang=de-AT", as: ann)
@@ -135,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a page is asked for once an hour, whoever looks`() async throws {
+  @Test func `a page is fetched once an hour for all users`() async throws {
     try await run { fixture, ann, provider in
       let bob = try await fixture.register("bob")
       for user in [ann, bob] { #expect(try await fixture.call(.get, Self.path + "search?q=cat", as: user).status == 200) }
@@ -146,6 +147,7 @@ import Testing
     }
   }
 
+  // Proves P10
   @Test func `of what the provider says only GIFs and WebP under proper IDs and at public addresses are taken`() async throws {
     try await run { fixture, ann, _ in
       let answer = try await fixture.call(.get, Self.path + "search?q=lies", as: ann)
@@ -180,6 +182,7 @@ import Testing
     }
   }
 
+  // Proves P10
   @Test func `a GIF that is taken is an upload of who takes it`() async throws {
     try await run { fixture, ann, _ in
       let taken = try await fixture.call(.post, Self.path + "take", as: ann, #"{"id":"cat0"}"#)

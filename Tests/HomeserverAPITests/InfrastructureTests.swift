@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `an identifier in the path that is none is an invalid parameter`() async throws {
+  @Test func `an invalid identifier in the path is an invalid parameter`() async throws {
     try await APIFixture.run { fixture in
       let cases = [("ann", "M_INVALID_PARAM"), ("%40ann%3Aexample.org", "M_NOT_FOUND"), ("%FF", "M_INVALID_PARAM")]
       for (userID, code) in cases {

@@ -177,7 +177,7 @@ import Testing
 
   // MARK: Registering
 
-  @Test func `a closed server lets in whom an administrator's link brings, once for each use`() async throws {
+  @Test func `an administrator's link creates accounts on a closed server, one for each use`() async throws {
     try await Self.run { scene in
       try await scene.makeAdministrator(scene.ann)
       let token = try await scene.token(#","uses":1"#)
@@ -283,7 +283,7 @@ import Testing
     }
   }
 
-  @Test func `a banned user does not come back by a link, nor one whom the inviter ignores`() async throws {
+  @Test func `a link does not let in banned users, nor users that the inviter ignores`() async throws {
     try await Self.run { scene in
       let token = try await scene.token()
       #expect(try await scene.act("ban", as: scene.ann, #"{"user_id":"@bob:example.org"}"#) == 200)

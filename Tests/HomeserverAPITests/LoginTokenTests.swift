@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a token of one kind is none of the other, and each kind keeps its own number`() async throws {
+  @Test func `a token of one kind is not valid as another, and each kind has its own limit`() async throws {
     try await Self.run { fixture, ann in
       let (logins, openIDs) = (fixture.homeserver.accounts.loginTokens, fixture.homeserver.accounts.openIDTokens)
       let openID = try await openIDs.issue(for: ann.userID)

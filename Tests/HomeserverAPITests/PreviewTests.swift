@@ -142,7 +142,7 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<10 {
           group.addTask {
-            // The fragment is none of the server's business.
+            // The server does not need the fragment.
             let answer = try await fixture.call(.get, "\(path)%23part\(number)", as: ann)
             #expect(answer.json["og:title"]?.string == "café")
           }
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `a user has so many previews under way, whoever else fetches the same page`() async throws {
+  @Test func `the limit of a user's running previews holds even if others fetch the same page`() async throws {
     try await run { fixture, ann, pages, base in
       let bob = try await fixture.register("bob")
       let path = "\(Self.path)\(base)%2Fslow"

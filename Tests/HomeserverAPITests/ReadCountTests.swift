@@ -44,6 +44,7 @@ import Testing
     }
   }
 
+  // Proves J41
   @Test func `what was said since one joined is counted anew after each joining, without edits, deleted messages and state`()
     async throws
   {

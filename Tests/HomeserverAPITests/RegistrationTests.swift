@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `asking for nonces takes none away, and a nonce of others' making is none`() async throws {
+  @Test func `asking for nonces uses none up, and a forged nonce is refused`() async throws {
     let path = "/_synapse/admin/v1/register"
     try await APIFixture.run(configure: { $0.registrationSharedSecret = "the secret" }) { fixture in
       for _ in 0..<2_000 { #expect(try await fixture.call(.get, path).status == 200) }

@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `threads are listed by their latest event, all or one's own, in pages`() async throws {
+  @Test func `threads are listed by their latest event, all or the user's own, in pages`() async throws {
     try await scene { scene in
       let roots = [
         try await scene.say("a", as: scene.ann), try await scene.say("b", as: scene.ann),

@@ -93,7 +93,7 @@ import Testing
         .get, "/_matrix/client/v1/media/download/\(uri.serverName)/\(uri.mediaID)", token: bob.token)
       #expect(got.body == Self.content && got.headers["Content-Type"] == "application/x-test")
       #expect(got.headers["Content-Disposition"] == "attachment; filename*=utf-8''a.bin")
-      // Whoever has missed the answer asks.
+      // A client that missed the answer asks.
       #expect(try await progress(fixture, ann, uri) == Told(offset: 1_000, isComplete: true))
       #expect(try await put(fixture, ann, uri, "bytes 0-0/1", [1]).code == "M_CANNOT_OVERWRITE_MEDIA")
       #expect(partials(fixture).isEmpty)
@@ -102,6 +102,7 @@ import Testing
     }
   }
 
+  // Proves P15
   @Test func `an upload goes on where its connection was lost`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
@@ -116,6 +117,7 @@ import Testing
     }
   }
 
+  // Proves P15
   @Test func `an upload goes on after a restart of the server`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
@@ -280,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `of two parts at once one is refused; whoever asks for the offset ends the one that hangs`() async throws {
+  @Test func `of two parts at once, one is refused; a request for the offset ends an upload that hangs`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let uri = try await create(fixture, ann)

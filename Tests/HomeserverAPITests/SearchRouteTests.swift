@@ -264,4 +264,44 @@ import Testing
       #expect(try await again.search(request, for: scene.bob.userID).count == 300)
     }
   }
+
+  @Test func `the background pass indexes messages from before the index, and continues after a restart`() async throws {
+    try await scene { scene in
+      for number in 0..<60 { _ = try await scene.say("old \(number)", as: scene.ann) }
+      let homeserver = scene.fixture.homeserver
+      let request = try SearchRequest(try JSON.parse(Array(#"{"search_term":"old"}"#.utf8)), nextBatch: nil)
+      var limits = SearchProgress.Limits()
+      (limits.stepEvents, limits.stepsBeforeSearch, limits.pause) = (10, 2, .milliseconds(1))
+      func restarted() -> Search {
+        let progress = SearchProgress(database: homeserver.database, limits: limits)
+        return Search(database: homeserver.database, rooms: homeserver.rooms, progress: progress)
+      }
+      let first = try await restarted().search(request, for: scene.bob.userID).count
+      #expect((1..<60).contains(first), "a search waits for two steps of ten events, not for all")
+      let second = restarted()
+      let cancelled = Task { try await second.indexOldEvents() }
+      cancelled.cancel()
+      _ = try? await cancelled.value
+      try await restarted().indexOldEvents()
+      limits.stepsBeforeSearch = 0
+      #expect(try await restarted().search(request, for: scene.bob.userID).count == 60)
+    }
+  }
+
+  @Test func `a member finds what was said before they joined, if the room shows them its history`() async throws {
+    try await scene { scene in
+      func call(_ method: HTTPMethod, _ path: String, as user: APIFixture.User, _ body: String) async throws
+        -> APIFixture.Answer
+      {
+        try await scene.fixture.call(method, path, as: user, body)
+      }
+      let made = try await call(.post, "createRoom", as: scene.ann, #"{"preset":"public_chat"}"#)
+      let room = try #require(made.json["room_id"]?.string)
+      let message = #"{"msgtype":"m.text","body":"an old acorn"}"#
+      _ = try await call(.put, "rooms/\(room)/send/m.room.message/acorn", as: scene.ann, message)
+      #expect(ids(try await search(scene, "acorn", as: scene.bob)).isEmpty)
+      _ = try await call(.post, "rooms/\(room)/join", as: scene.bob, "{}")
+      #expect(ids(try await search(scene, "acorn", as: scene.bob)).count == 1)
+    }
+  }
 }

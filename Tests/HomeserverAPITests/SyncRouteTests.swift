@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `typing is shown to the others, and only by oneself`() async throws {
+  @Test func `typing is shown to the others, and only users themselves can set it`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let bob = try await fixture.register("bob")

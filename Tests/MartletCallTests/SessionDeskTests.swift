@@ -47,7 +47,8 @@ final class Page {
 
 @Suite("What the page's session is told and asked", .serialized)
 struct SessionDeskTests {
-  @Test("Whoever comes in hears of oneself first, then who and what is there, each once")
+  // Proves M51
+  @Test("A new participant hears of itself first, then of the others and their streams, each once")
   func greeting() throws {
     let page = Page()
     try page.connect()
@@ -70,6 +71,7 @@ struct SessionDeskTests {
     #expect(page.heard() == ["connectionDestroyed eve", "closed forced"])
   }
 
+  // Proves L2
   @Test("A refused token answers the request; so does everything that is asked without a session")
   func refused() throws {
     let page = Page()
@@ -104,7 +106,7 @@ struct SessionDeskTests {
     #expect(page.heard() == ["publication", "answer 2 media_failed", "publication"])
   }
 
-  @Test("What is taken back before it is there, and what is too long, answers whoever waits for it")
+  @Test("A command that is taken back or too long answers its caller")
   func publishing() throws {
     let page = Page()
     try page.connect()

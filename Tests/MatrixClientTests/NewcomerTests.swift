@@ -35,7 +35,7 @@ import Testing
     let messages = await room.messages()
     while try await room.timeline().paginateBack() {}
     #expect(await room.timeline().items.compactMap { $0.text } == ["z", "a", "b", "c"])
-    // What changes an old one is no new one either.
+    // A change of an old one is not a new one either.
     let edit =
       #"{"msgtype":"m.text","body":"* A","m.new_content":{"msgtype":"m.text","body":"A"},"m.relates_to":{"rel_type":"m.replace","event_id":"$a"}}"#
     script.push(Script.rooms(Script.room("!tea:test", [Script.event("m.room.message", edit), Self.message("d")])))
@@ -143,7 +143,8 @@ import Testing
     await #expect(throws: ClientError.self) { _ = try await task.value }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [nil, "", "not a server", "http://"]) func `an address that is none is said so`(
+  @Test(.timeLimit(.minutes(1)), arguments: [nil, "", "not a server", "http://"])
+  func `an invalid address is reported as invalid`(
     address: String?
   ) async throws {
     let client = try await MatrixClient(homeserver: address)

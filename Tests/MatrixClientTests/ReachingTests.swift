@@ -16,7 +16,7 @@ struct ReachingTests {
     return try await MatrixClient.restore(session)
   }
 
-  @Test("Waiting for the sync ends with the first one, or with why there is none")
+  @Test("Waiting for the sync ends with the first sync or its error")
   func sync() async throws {
     let answers = Mutex((status: 200, body: #"{"next_batch":"s"}"#))
     let server = FixtureServer { _ in answers.withLock { $0 } }

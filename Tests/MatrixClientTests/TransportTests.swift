@@ -56,7 +56,7 @@ func temporaryFile(bytes count: Int) -> String {
 
   /// `HTTP/1.1 200 X`, two header lines, an empty one and `{}`, cut after each byte: in the body, and in the headers, where some
   /// hold what came for an answer without a body.
-  @Test(.timeLimit(.minutes(1)), arguments: transports.indices) func `an answer that is cut off is none`(which: Int) async {
+  @Test(.timeLimit(.minutes(1)), arguments: transports.indices) func `an answer that is cut off is an error`(which: Int) async {
     let length = "HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8.count
     let transport = Self.transports[which](TransportSettings())
     for limit in 0...length {

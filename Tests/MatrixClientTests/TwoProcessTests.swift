@@ -7,7 +7,9 @@ import Testing
 
 /// The processes are this program once more, started with a role in the environment.
 @Suite struct TwoProcessTests {
-  @Test(.timeLimit(.minutes(2))) func `two processes never corrupt the store, whoever is killed when`() async throws {
+  @Test(.timeLimit(.minutes(2))) func `two processes never corrupt the store, even if either is killed at any time`()
+    async throws
+  {
     if let role = environment("MARTLET_STORE_ROLE"), let path = environment("MARTLET_STORE_PATH") {
       return try await play(role, path)
     }

@@ -31,7 +31,7 @@ struct BlurHashTests {
   }
 
   @Test(
-    "What is none gives none",
+    "An invalid blurhash gives no picture",
     arguments: ["", "L", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "LEHV6nWB2yk8pyo0adR*.7kCMdnjj", "ä", "<script>", "000000\u{0}"])
   func wrong(text: String) {
     #expect(BlurHash.image(text) == nil)

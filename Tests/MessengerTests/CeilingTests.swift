@@ -56,6 +56,7 @@ struct CeilingTests {
     }
   }
 
+  // Proves P42
   @Test(
     "All of a long conversation is read to its beginning and back, with no more rows than the ceiling and none left out",
     arguments: [[], .newestFirst] as [ListPolicy])
@@ -79,6 +80,7 @@ struct CeilingTests {
     #expect(most <= 300 + 40 && host.timeline.tail == .live)
   }
 
+  // Proves P42
   @Test("Letting rows go moves nothing that is read: each row is where the scrolling takes it")
   func stands() throws {
     let host = Host()

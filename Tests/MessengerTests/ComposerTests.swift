@@ -33,6 +33,7 @@ struct ComposerTests {
     }
   }
 
+  // Proves J24
   @Test("Enter sends the trimmed text and empties the box")
   func sends() {
     let desk = Desk()
@@ -45,8 +46,9 @@ struct ComposerTests {
     #expect(desk.dom.focused == desk.field.node)
   }
 
+  // Proves W16
   @Test(
-    "W16: Shift-Enter, and Enter of an input method, send nothing",
+    "Shift-Enter, and Enter of an input method, send nothing",
     arguments: [Modifiers.shift, .composing, [.composing, .shift]])
   func breaksLine(modifiers: Modifiers) {
     let desk = Desk()
@@ -64,6 +66,7 @@ struct ComposerTests {
     #expect(desk.sent == ["hello"] && desk.composer.text == "hello" && desk.drafts == ["hello"])
   }
 
+  // Proves J24
   @Test("Nothing is never sent", arguments: ["", " ", "\n\t "])
   func empty(text: String) {
     let desk = Desk()
@@ -73,6 +76,7 @@ struct ComposerTests {
     #expect(desk.element("mg-send").attributes["disabled"] != nil)
   }
 
+  // Proves T2
   @Test("The longest text is sent, one more is not, and the counter says why")
   func length() {
     let desk = Desk()
@@ -98,6 +102,7 @@ struct ComposerTests {
     #expect(desk.sent == ["unfinished"])
   }
 
+  // Proves N13
   @Test("Without permission nothing is sent or taken")
   func disabled() {
     let desk = Desk()

@@ -43,8 +43,9 @@ struct DriftTests {
     }
   }
 
+  // Proves W4
   @Test(
-    "W4: The page does not scroll itself while one scrolls, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
+    "The page does not scroll itself while one scrolls, which would end a finger's fling in Safari; at rest all is exact, and nothing moves",
     arguments: [0.5, 4])
   func rest(guesses: Float) {
     let reader = Reader(guesses: guesses)
@@ -82,7 +83,7 @@ struct DriftTests {
       }
       #expect(direction < 0 ? reader.screen.visible().first?.id == RowID(1) : reader.screen.timeline.isAtEnd)
     }
-    // An end of a part of the list is none of the list.
+    // The end of a part of the list is not the list's end.
     for isUp in [true, false, true] where pageLimit > 1_000_000 {
       reader.screen.scroll(to: reader.geometry.pageHeight / 2)
       for _ in 0..<30 { reader.step(isUp ? -200 : 200) }

@@ -35,6 +35,7 @@ struct FlingTests {
     var isFull: Bool { around.above >= 500 && around.below >= 500 }
   }
 
+  // Proves N15
   @Test("Flung past all that is rendered only what is in view is, and what is around it once scrolling rests; nothing moves")
   func fling() throws {
     let reader = Reader()
@@ -107,7 +108,7 @@ struct FlingTests {
     #expect(reader.passingDay == nil && reader.screen.visible().count == 1)
   }
 
-  @Test("While it goes on, an earlier rest is none, and what the page tells of scrolling that came from here ends nothing")
+  @Test("During a fling an earlier rest does not count, and the page's own scroll events end nothing")
   func goingOn() {
     let reader = Reader()
     reader.screen.scroll(by: -5000)

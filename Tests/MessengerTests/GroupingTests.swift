@@ -11,6 +11,7 @@ struct GroupingTests {
     return (0..<store.count).map { store.decor(at: $0, divider: divider, groupingMilliseconds: grouping, avatars: avatars) }
   }
 
+  // Proves N7
   @Test("A tap on an avatar opens who wrote the message; where the host opens nobody it is a picture with a name")
   func avatarTap() throws {
     let screen = Screen(options: .with(.openSender))
@@ -26,6 +27,7 @@ struct GroupingTests {
     #expect(other.actions.isEmpty)
   }
 
+  // Proves C9, N7, T9, T10
   @Test(
     "Avatars stand beside the first, the last, each or none of a group; never beside own messages",
     arguments: [
@@ -37,6 +39,7 @@ struct GroupingTests {
     #expect(decors(rows, avatars: place).map { $0.contains(.avatar) } == expected + [false])
   }
 
+  // Proves C7, T8
   @Test("Messages of one sender within two minutes are one group: first, middle, last")
   func groups() {
     let found = decors([message(1, at: 0), message(2, at: 100), message(3, at: 219)])
@@ -45,6 +48,7 @@ struct GroupingTests {
     #expect(found[2] == [.last])
   }
 
+  // Proves C7
   @Test(
     "A message alone is first and last",
     arguments: [
@@ -57,6 +61,7 @@ struct GroupingTests {
     #expect(found[0].contains(.first) && found[0].contains(.last), "\(reason)")
   }
 
+  // Proves T8
   @Test("The limit is exclusive and settable", arguments: [(Int64(119_999), true), (120_000, false)])
   func limit(apart: Int64, isGroup: Bool) {
     var later = message(2)
@@ -66,6 +71,7 @@ struct GroupingTests {
     #expect(decors([message(1, at: 0), message(2, at: 0)], grouping: 0)[1].contains(.first))
   }
 
+  // Proves N14, T20, T21
   @Test("Each day begins with its date, by the local day")
   func days() {
     var store = RowStore { Int(($0 + 3_600_000) / 86_400_000) }
@@ -74,6 +80,7 @@ struct GroupingTests {
     #expect(dates == [true, false, true])
   }
 
+  // Proves T20, T21
   @Test("The divider splits a group")
   func divider() {
     let found = decors([message(1, at: 0), message(2, at: 1)], divider: RowID(2))

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Heights of rows")
 struct HeightIndexTests {
-  @Test("W20: Sums and lookups agree with plain addition through any edits")
+  // Proves W20
+  @Test("Sums and lookups agree with plain addition through any edits")
   func agreesWithPlainAddition() {
     var numbers = Conversation(seed: 1)
     var index = HeightIndex()

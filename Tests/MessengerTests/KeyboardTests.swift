@@ -11,7 +11,8 @@ struct KeyboardTests {
 
   private func focusedRow(_ screen: Screen) -> RowID? { screen.timeline.view(of: screen.dom.focused)?.id }
 
-  @Test("W17: Arrows walk from message to message, beyond what is rendered; Home and End lead to the ends")
+  // Proves P46, W17
+  @Test("Arrows walk from message to message, beyond what is rendered; Home and End lead to the ends")
   func walk() {
     let screen = Screen()
     screen.timeline.load((1...300).map { message($0) }, head: .hidden)
@@ -159,6 +160,7 @@ struct ToolTests {
 
 @Suite("Rows for ears")
 struct PositionTests {
+  // Proves B20, C65
   @Test("every article says which it is, and of how many once the beginning is known")
   func positions() throws {
     let screen = Screen()

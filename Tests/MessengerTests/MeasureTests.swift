@@ -5,6 +5,7 @@ import Testing
 
 @Suite("What a host counts")
 struct MeasureTests {
+  // Proves T23
   @Test("Each try of something is told, and how it ended: texts, fetches, what is done with rows")
   func view() throws {
     let dom = FakeDOM()
@@ -39,6 +40,7 @@ struct MeasureTests {
     #expect(taken() == acts)
   }
 
+  // Proves T23
   @Test(
     "A text chat counts what it sends once, when it knows how it ended, and what comes in, the connection and the close button")
   func chat() throws {

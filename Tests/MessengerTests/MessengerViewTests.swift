@@ -35,6 +35,7 @@ struct MessengerViewTests {
     func scroll(to top: Double) { dom.fire(.scroll, on: view.timeline.parts.scroller, x: top) }
   }
 
+  // Proves C1, C11, N12
   @Test("Rows are added, updated, replaced and removed by handles, and each completion is called once")
   func handles() {
     let room = Room()
@@ -53,7 +54,8 @@ struct MessengerViewTests {
     #expect(room.view.rows.isEmpty && done == ["a", "b", "a2", "c", "xy", "-", "clear"])
   }
 
-  @Test("W29: Handles nobody knows do nothing, their completions are called, and everything goes on (the seed hung for ever)")
+  // Proves C16, N12, W29
+  @Test("Handles nobody knows do nothing, their completions are called, and everything goes on (the seed hung for ever)")
   func unknown() {
     let room = Room()
     var done = 0
@@ -97,6 +99,7 @@ struct MessengerViewTests {
     #expect(room.texts == ["old", "inner", "outer", "last"])
   }
 
+  // Proves P41
   @Test("A transaction is one layout, whatever is in it, and knows its own rows")
   func transaction() {
     let room = Room()
@@ -130,6 +133,7 @@ struct MessengerViewTests {
     #expect(room.texts == ["after"] && done == ["before", "clear", "after", "all"])
   }
 
+  // Proves C14, P41
   @Test("What a transaction does with the position: the number, the end, the row before the eyes")
   func modes() throws {
     func filled() -> Room {
@@ -163,6 +167,7 @@ struct MessengerViewTests {
     #expect(abs(y(room, last) - before) < 0.5)
   }
 
+  // Proves N6
   @Test("Typing rows are added and removed by handle")
   func typing() {
     let room = Room()
@@ -176,8 +181,9 @@ struct MessengerViewTests {
     #expect(!room.view.hasTyping(b) && room.dom[room.view.root].first("mg-typing") == nil)
   }
 
+  // Proves C15, J20, J23, W32
   @Test(
-    "W32: Older rows: asked for once at a time, also with less than a viewport; an error offers another try; the end is said")
+    "Older rows: asked for once at a time, also with less than a viewport; an error offers another try; the end is said")
   func older() throws {
     let room = Room()
     var asked = 0
@@ -192,7 +198,8 @@ struct MessengerViewTests {
     #expect(room.dom[room.view.root].first("mg-head")?.allText.contains("beginning") == true)
   }
 
-  @Test("W13: Newer rows: the last row is not the end, nothing follows it, and what comes moves nobody")
+  // Proves C15, J17, J18, W13
+  @Test("Newer rows: the last row is not the end, nothing follows it, and what comes moves nobody")
   func newer() throws {
     let room = Room()
     var asked = 0
@@ -219,6 +226,7 @@ struct MessengerViewTests {
     #expect(room.view.timeline.isAtEnd)
   }
 
+  // Proves P19
   @Test("The jump button leads to the live end where the host can, else to the last row")
   func jump() {
     let room = Room()
@@ -239,6 +247,7 @@ struct MessengerViewTests {
     #expect(actions == 2 && room.view.timeline.geometry.scrollTop >= top)
   }
 
+  // Proves N10
   @Test("The loading row can be the host's")
   func loadingRow() {
     let room = Room()
@@ -247,6 +256,7 @@ struct MessengerViewTests {
     #expect(room.dom[room.view.root].first("mine") != nil && room.dom[room.view.root].first("mg-spinner") == nil)
   }
 
+  // Proves B20, W17
   @Test("A message is announced at once, and what follows it closely once and together")
   func announcements() {
     let room = Room()

@@ -7,6 +7,7 @@ import Testing
 struct MotionTests {
   typealias Room = MessengerViewTests.Room
 
+  // Proves C12
   @Test("Messages slide in from their sender's side, other rows fade, and what was there comes from where it was")
   func comingIn() throws {
     let room = Room()
@@ -24,6 +25,7 @@ struct MotionTests {
     #expect(try #require(room.element(a)).classes != before, "one motion can follow the other")
   }
 
+  // Proves C11, N11
   @Test("A message that joins a group comes once the group has grown; the avatar glides to it and back")
   func group() throws {
     let room = Room(avatars: .groupEnd)
@@ -46,6 +48,7 @@ struct MotionTests {
     #expect(room.view.group(of: a) == [a])
   }
 
+  // Proves N11
   @Test("A row that is removed is seen to fade where it was, out of reach of hands and ears, and is gone after")
   func ghosts() throws {
     let room = Room()
@@ -65,7 +68,8 @@ struct MotionTests {
     room.wait()
   }
 
-  @Test("Whoever begins to write comes in, whoever ends is seen to go where they stood, and the others' rows stay as they are")
+  // Proves N6
+  @Test("A typing row enters and leaves in its place, and the others' rows stay as they are")
   func typing() throws {
     let room = Room()
     room.view.add(.text("a", from: alice))
@@ -90,6 +94,7 @@ struct MotionTests {
     room.wait()
   }
 
+  // Proves N11
   @Test("A row that takes the place of another fades in there, while the others stand still")
   func replacing() throws {
     let room = Room()
@@ -111,6 +116,7 @@ struct MotionTests {
     #expect(room.element(still)?.has("mg-fading") == false)
   }
 
+  // Proves C12
   @Test("Rows out of view do not move")
   func outOfView() {
     let room = Room()
@@ -138,6 +144,7 @@ struct MotionTests {
 
 @Suite("Bubbles")
 struct BubbleTests {
+  // Proves C10, N8
   @Test("A configuration is classes and properties of the list; another one takes the place of all of it")
   func properties() {
     let screen = Screen()
@@ -156,12 +163,14 @@ struct BubbleTests {
     #expect(root.classes == "mg-timeline" && root.styles.isEmpty)
   }
 
+  // Proves N8
   @Test("An address that would end its place is not used", arguments: ["a\")", "a b", "a\\", "a\n"])
   func hostilePatch(source: String) {
     let bubbles = BubbleConfiguration.image(.init(outgoing: source, incoming: "x"))
     #expect(bubbles.properties.first { $0.name == "--mg-patch-own" }?.value == "")
   }
 
+  // Proves C10, N9
   @Test("A new look measures what is rendered anew and keeps the row before the eyes")
   func keepsPlace() throws {
     let screen = Screen()

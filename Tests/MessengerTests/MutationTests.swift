@@ -10,6 +10,7 @@ private let rounds =
 
 @Suite("Thousands of mutations")
 struct MutationTests {
+  // Proves B1, P40
   @Test(
     "While rows come, go and change in any way around a reader in the middle, the row before the eyes stands still",
     arguments: 1...4 as ClosedRange<UInt64>,

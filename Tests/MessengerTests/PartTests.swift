@@ -7,7 +7,8 @@ import Testing
 struct PartTests {
   static let picture = ImageBody(name: "p", thumbnail: "blob:p", width: 400, height: 200)
 
-  @Test("W33: A message has any parts in order, and an update changes what is shown")
+  // Proves C8, N1, N2, N3, N4, N5, W33
+  @Test("A message has any parts in order, and an update changes what is shown")
   func composed() {
     let screen = Screen(options: .with(.all))
     let element = screen.show(.parts([.text("before"), .image(Self.picture), .image(Self.picture), .text("after https://a.b")]))
@@ -23,7 +24,8 @@ struct PartTests {
     #expect(element.first("mg-bubble")?.allText == "plain")
   }
 
-  @Test("W27: A picture keeps its element while the rest of its message changes")
+  // Proves W27
+  @Test("A picture keeps its element while the rest of its message changes")
   func kept() {
     let screen = Screen()
     let element = screen.show(.parts([.image(Self.picture), .text("a")]))
@@ -43,6 +45,7 @@ struct PartTests {
     }
   }
 
+  // Proves B2
   @Test(
     "Heights of pictures, galleries and fixed custom content are known before anything is loaded",
     arguments: [
@@ -61,6 +64,7 @@ struct PartTests {
     #expect((box.lengths[.width] ?? 0) <= 320 && (box.lengths[.width] ?? -1) >= 0)
   }
 
+  // Proves N1, N2, N3, N4, N5, W33
   @Test("A grid has as many columns as its rows take; a row scrolls sideways; too many are counted")
   func gallery() {
     func items(_ count: Int) -> [GalleryBody.Item] { Array(repeating: .init(Self.picture), count: count) }
@@ -97,6 +101,7 @@ struct PartTests {
     #expect(element.first("mg-poll-note")?.text.contains("Final") == true)
   }
 
+  // Proves P12, W27
   @Test("A sound is played by the host: the row shows where it stands without being laid out again")
   func audio() throws {
     let screen = Screen(options: .with([.play, .openFile]))
@@ -132,6 +137,7 @@ struct PartTests {
     #expect(bars.count == AudioBody.barCount && (count == 0 || bars.last == 200))
   }
 
+  // Proves P8, P36
   @Test("Places, previews and files: what a click does, and that hostile addresses lead nowhere")
   func cards() throws {
     let screen = Screen(options: .with(.all))
@@ -160,6 +166,7 @@ struct PartTests {
     #expect(screen.actions.last?.contains("openFile") == true && screen.actions.last?.contains("part: 1") == true)
   }
 
+  // Proves P36
   @Test("Hashtags and dates are buttons where the host can do something with them, but neither in links nor in code")
   func terms() throws {
     let screen = Screen(options: .with([.openTerms]))
@@ -221,6 +228,7 @@ struct PartTests {
     #expect(drawn == ["1", "2"] && letGo == 1)
   }
 
+  // Proves C8, N1, N2, N3, N4, N5, P48
   @Test("Custom content is drawn by the host and let go; without a renderer its words are shown")
   func custom() {
     let screen = Screen()

@@ -20,6 +20,7 @@ struct PolicyTests {
     return TimelineRow(id: RowID(id), timestampMilliseconds: Int64(id) * 60_000, content: .message(message))
   }
 
+  // Proves P40
   @Test("The newest row is on top, where the reader begins and typing rows stand; few rows begin at the top as well")
   func top() {
     let screen = comments()
@@ -32,6 +33,7 @@ struct PolicyTests {
     #expect(screen.timeline.rowIDs.first == RowID(1) && screen.timeline.rowIDs.last == RowID(200))
   }
 
+  // Proves P40
   @Test("Who is on top sees what comes in; who reads below does not move by a pixel, has a badge, and jumps to the top")
   func following() throws {
     let screen = comments()
@@ -48,6 +50,7 @@ struct PolicyTests {
     #expect(screen.top == 0 && shown(screen).first == 260 && screen.timeline.newMessageCount == 0)
   }
 
+  // Proves P40
   @Test("Older rows are asked for at the bottom, once, and come in below; what is in view is told with the newest last")
   func older() {
     let screen = comments()
@@ -95,6 +98,7 @@ struct PolicyTests {
     #expect(screen.top == 0 && screen.timeline.isAtEnd && screen.timeline.focusedRow == RowID(200))
   }
 
+  // Proves P40
   @Test("An answer stands beneath what it answers, behind earlier answers, without a quote; answers to answers stand there too")
   func beneath() throws {
     let screen = comments(3, .answersBeneath)

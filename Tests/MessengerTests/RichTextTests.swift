@@ -26,6 +26,7 @@ struct RichTextTests {
     #expect(row.tags("strong").map(\.text) == ["big"] && row.allText.contains("click") && row.tags("a").isEmpty)
   }
 
+  // Proves B21
   @Test("Blocks and spans become elements")
   func elements() {
     let text = show([
@@ -50,6 +51,7 @@ struct RichTextTests {
     #expect(text.tags("ol").first?.attributes["start"] == "7")
   }
 
+  // Proves C71
   @Test("Markup in any text stays text")
   func hostile() {
     let markup = "<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -63,6 +65,7 @@ struct RichTextTests {
     #expect(text.first("mg-heading")?.has("mg-heading-6") == true)
   }
 
+  // Proves C72
   @Test(
     "Only addresses that cannot run are links",
     arguments: [
@@ -90,6 +93,7 @@ struct RichTextTests {
     #expect(screen.actions.count == 1 && screen.actions[0].contains("https://a.b"))
   }
 
+  // Proves C73
   @Test(
     "A link whose words are the address of another host says where it leads",
     arguments: [
@@ -121,6 +125,7 @@ struct RichTextTests {
     #expect(screen.actions.count == (isOpened ? 1 : 0))
   }
 
+  // Proves P9
   @Test("Code can be copied where the host has a clipboard", arguments: [true, false])
   func code(hasClipboard: Bool) throws {
     let (screen, text) = show([.code("let a = 1", language: "swift")], hasClipboard ? .copy : [])

@@ -5,6 +5,7 @@ import Testing
 
 @Suite("Around a message")
 struct SurroundingsTests {
+  // Proves P1, W37
   @Test("A reply quote leads to its message when it is here, else to the host")
   func quote() throws {
     let screen = Screen(options: .with(.all))
@@ -30,6 +31,7 @@ struct SurroundingsTests {
     }
   }
 
+  // Proves P3
   @Test("Reactions: own state, counts, people; a click reacts, and the focus stays on the chip")
   func reactions() throws {
     let screen = Screen(options: .with(.all))
@@ -51,6 +53,7 @@ struct SurroundingsTests {
     #expect(element.attributes["aria-label"]?.hasSuffix("x, 👍 2, 🎉 1") == true)
   }
 
+  // Proves C74
   @Test("Ten thousand reactions are twenty chips and a number")
   func manyReactions() {
     let screen = Screen(options: .with(.all))
@@ -59,6 +62,7 @@ struct SurroundingsTests {
     #expect(element.all("mg-chip")[Surroundings.reactionsLimit].text == "+9980")
   }
 
+  // Proves C9, N14
   @Test("Thread, readers, header and footer")
   func others() throws {
     let screen = Screen(options: .with(.all))
@@ -79,6 +83,7 @@ struct SurroundingsTests {
     #expect(element.first("mg-below")?.children.isEmpty == true && element.first("mg-header") == nil)
   }
 
+  // Proves P21
   @Test(
     "The newest own message says in a word how far it has come",
     arguments: [(ReceiptState.hidden, nil), (.sent, "Sent"), (.delivered, "Delivered"), (.read, "Read")]

@@ -32,6 +32,7 @@ struct TextChatTests {
     }
   }
 
+  // Proves C17, P48, T1, T3, T4
   @Test("What is written is there at once, after the host said yes; a no leaves the text in the box")
   func readyToSend() {
     let desk = Desk()
@@ -45,6 +46,7 @@ struct TextChatTests {
     #expect(desk.chat.send("x") == .refused)
   }
 
+  // Proves C17, T2, T16, T17
   @Test("Empty, too long, and without a connection are errors of their own")
   func errors() {
     let desk = Desk { $0.maximumLength = 5 }
@@ -57,6 +59,7 @@ struct TextChatTests {
     #expect(desk.asked.count == 1 && desk.root.first("mg-counter")?.text == "1 over the limit")
   }
 
+  // Proves T3, T6, T9, T10
   @Test("The sender's identity decides the side, a missing time is now, and close messages of one sender are a group")
   func received() {
     let desk = Desk()
@@ -71,6 +74,7 @@ struct TextChatTests {
     #expect(desk.rows.allSatisfy { $0.first("mg-avatar")?.tag == "span" }, "no button without something it does")
   }
 
+  // Proves C17, T7
   @Test("The echo of an own text confirms it and is not shown twice")
   func echo() {
     let desk = Desk { $0.confirmsSending = true }
@@ -86,6 +90,7 @@ struct TextChatTests {
     desk.chat.setState(RowHandle(RowID(999)), .failed)
   }
 
+  // Proves C17, T18, T20, T21
   @Test("Title bar, close button, looks")
   func looks() throws {
     let desk = Desk {
@@ -111,6 +116,7 @@ struct TextChatTests {
     #expect(dom.liveNodeCount == 1 && before > 1)
   }
 
+  // Proves C18, N13, P48
   @Test("The composer can be another one")
   func composer() {
     var submit: ((String) -> Bool)?

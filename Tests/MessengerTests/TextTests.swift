@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Texts")
 struct TextTests {
+  // Proves P36
   @Test(
     "Links are found where they are",
     arguments: [
@@ -33,6 +34,7 @@ struct TextTests {
     #expect((segments ?? []).filter(\.isLink).map(\.text) == expected)
   }
 
+  // Proves P36
   @Test(
     "Telephone numbers that begin with + are found where they are, and lead to their digits",
     arguments: [
@@ -51,6 +53,7 @@ struct TextTests {
     if let segments { #expect(segments.map(\.text).joined() == text) }
   }
 
+  // Proves P36
   @Test(
     "Telephone numbers of a country are found where they can be nothing else",
     arguments: [
@@ -69,6 +72,7 @@ struct TextTests {
     ])
   func localNumbers(text: String, expected: String, url: String) { numbers(text: text, expected: expected, url: url) }
 
+  // Proves P36
   @Test(
     "Addresses for mail are found where they are",
     arguments: [
@@ -86,6 +90,7 @@ struct TextTests {
     if let segments { #expect(segments.map(\.text).joined() == text) }
   }
 
+  // Proves P36
   @Test(
     "Hashtags are found where they are, in any script, and nothing else behind #",
     arguments: [
@@ -105,6 +110,7 @@ struct TextTests {
     #expect(!(LinkScanner.segments(of: text) ?? []).contains { $0.isTerm })
   }
 
+  // Proves P36
   @Test(
     "Dates are found where they are, with the time of day behind them",
     arguments: [
@@ -130,6 +136,7 @@ struct TextTests {
     #expect(LinkScanner.segments(of: text) == nil)
   }
 
+  // Proves P36
   @Test(
     "Dates are found as people write them, in all languages of the client",
     arguments: [
@@ -156,6 +163,7 @@ struct TextTests {
     ])
   func writtenDates(text: String, expected: String, moment: String) { dates(text: text, expected: expected, moment: moment) }
 
+  // Proves P36
   @Test(
     "Only addresses that open something are safe, never those that run something",
     arguments: [
@@ -168,6 +176,7 @@ struct TextTests {
     #expect(LinkScanner.isSafe(url) == isSafe)
   }
 
+  // Proves T9, T10
   @Test(
     "Initials come from the first and the last word",
     arguments: [

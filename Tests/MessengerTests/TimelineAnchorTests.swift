@@ -19,7 +19,8 @@ struct TimelineAnchorTests {
     }
   }
 
-  @Test("W1: Nothing in view moves while rows come, go and change around it", arguments: 1...8)
+  // Proves C69, J22, W1
+  @Test("Nothing in view moves while rows come, go and change around it", arguments: 1...8)
   func neverJumps(seed: UInt64) {
     var conversation = Conversation(seed: seed)
     let screen = Screen()
@@ -81,7 +82,8 @@ struct TimelineAnchorTests {
     }
   }
 
-  @Test("W2, W4: Scrolling moves the rows by what was scrolled, whatever the estimates said", arguments: 1...4)
+  // Proves B2, W2, W4
+  @Test("Scrolling moves the rows by what was scrolled, whatever the estimates said", arguments: 1...4)
   func scrollsExactly(seed: UInt64) {
     var conversation = Conversation(seed: seed)
     let screen = Screen()
@@ -103,6 +105,7 @@ struct TimelineAnchorTests {
     }
   }
 
+  // Proves N15, P42, W2, W24
   @Test("No place of the timeline is ever blank, and the page holds few rows", arguments: 1...3)
   func neverBlank(seed: UInt64) {
     var conversation = Conversation(seed: seed)
@@ -200,6 +203,7 @@ struct TimelineAnchorTests {
     #expect(abs(now.y - anchor.y) <= 0.5)
   }
 
+  // Proves C13, W37
   @Test("Jumping to a row puts it in its place; an unknown row is refused")
   func jumps() throws {
     var conversation = Conversation(seed: 7)

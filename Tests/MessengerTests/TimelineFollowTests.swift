@@ -25,6 +25,7 @@ struct TimelineFollowTests {
     #expect(screen.dom[screen.timeline.parts.jump].isHidden)
   }
 
+  // Proves P19, W13
   @Test("A reader elsewhere is left alone and told by a badge, which leads to the end")
   func badge() {
     let screen = filled()
@@ -88,6 +89,7 @@ struct TimelineFollowTests {
     #expect(abs(bottom(screen) - 800) <= 0.5)
   }
 
+  // Proves J35, J36, N6, W29
   @Test("Typing rows are last, any number, and move nobody who reads elsewhere")
   func typing() {
     let screen = filled()
@@ -107,7 +109,8 @@ struct TimelineFollowTests {
 
   // MARK: Wants
 
-  @Test("W28: Older rows are asked for once per fetch, also when there is less than a viewport")
+  // Proves N10, W28
+  @Test("Older rows are asked for once per fetch, also when there is less than a viewport")
   func headPrefetch() {
     let screen = Screen()
     var asked = 0
@@ -146,6 +149,7 @@ struct TimelineFollowTests {
     #expect(screen.actions == ["retryHead"])
   }
 
+  // Proves W12
   @Test("A gap asks when it comes into view, and again after each answer that leaves it idle")
   func gaps() throws {
     let screen = Screen()
@@ -174,6 +178,7 @@ struct TimelineFollowTests {
     #expect(asked.count == 2 && screen.actions.first?.contains("retryGap") == true)
   }
 
+  // Proves W7
   @Test("Only rows that were really in view are reported")
   func visibleRows() throws {
     let screen = Screen()

@@ -28,6 +28,7 @@ struct TimelineRowTests {
     #expect(screen.visible().map(\.id) == [RowID(1), RowID(3)])
   }
 
+  // Proves C16
   @Test("Unknown identities are harmless")
   func unknown() {
     let screen = Screen()
@@ -53,6 +54,7 @@ struct TimelineRowTests {
     #expect(screen.visible().map(\.id) == [RowID(3)])
   }
 
+  // Proves T8
   @Test("Groups are made again where rows come and go")
   func regrouping() throws {
     let screen = Screen()
@@ -102,7 +104,8 @@ struct TimelineRowTests {
     #expect(text.text == markup && text.children.isEmpty)
   }
 
-  @Test("W3: An image's place does not change when the image arrives or its upload goes on")
+  // Proves W3
+  @Test("An image's place does not change when the image arrives or its upload goes on")
   func imageHeight() throws {
     func image(_ thumbnail: String?, _ progress: Double?) -> TimelineRow {
       let body = ImageBody(name: "p.png", thumbnail: thumbnail, width: 800, height: 600, uploadProgress: progress)
@@ -142,7 +145,8 @@ struct TimelineRowTests {
     #expect(bar.variables["--mg-progress"] == (progress > 0 ? 1 : 0))
   }
 
-  @Test("W34: A failed message offers to try again and to give up")
+  // Proves C52, W34
+  @Test("A failed message offers to try again and to give up")
   func failed() throws {
     let screen = Screen()
     screen.timeline.load([message(1, from: me, state: .failed)], head: .hidden)
@@ -153,6 +157,7 @@ struct TimelineRowTests {
     #expect(screen.actions[0].contains("retry") && screen.actions[1].contains("cancel"))
   }
 
+  // Proves P15
   @Test("An upload can be given up while it waits or runs, a text not", arguments: [SendState.queued, .sending])
   func uploading(state: SendState) throws {
     let screen = Screen()
@@ -179,6 +184,7 @@ struct TimelineRowTests {
     #expect(screen.actions.first?.contains("https://example.org/x") == true)
   }
 
+  // Proves J52
   @Test(
     "Every kind of body is shown",
     arguments: [
@@ -211,6 +217,7 @@ struct TimelineRowTests {
     #expect(screen.element(RowID(2))?.first("mg-edited")?.attributes["aria-hidden"] == "true")
   }
 
+  // Proves C65
   @Test("Badges: edited, and how many have not read it")
   func badges() throws {
     let screen = Screen()

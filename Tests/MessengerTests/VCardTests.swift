@@ -79,7 +79,7 @@ struct VCardTests {
   func numbers(text: String, url: String?) { #expect(VCard.url(ofNumber: text) == url) }
 
   @Test(
-    "Addresses for mail say nothing but whom to write to",
+    "Mail addresses become links without further headers",
     arguments: [
       ("a.b+c@d.example", "mailto:a.b+c@d.example"), ("a@b?bcc=c@d", nil), ("a@b@c", nil), ("@b", nil), ("a@", nil), ("a", nil),
       ("a%0a@b", nil), ("javascript:a@b", nil), ("a b@c", nil)
@@ -102,6 +102,7 @@ struct VCardTests {
     }
   }
 
+  // Proves P36
   @Test("Whatever a file holds, reading it ends, and what is read is in one line and of the length that is allowed")
   func anything() {
     var random: UInt64 = 0x9E37_79B9_7F4A_7C15

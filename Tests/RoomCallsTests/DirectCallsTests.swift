@@ -69,6 +69,7 @@ struct DirectCallsTests {
     #expect(!isShown(strange))
   }
 
+  // Proves A1
   @Test("The button in a direct chat calls the other one: the relays are asked for, then the devices; one call at a time")
   func place() {
     let page = page()
@@ -84,6 +85,7 @@ struct DirectCallsTests {
     #expect(!isShown(page) && page.desk.direct?.isBusy == false)
   }
 
+  // Proves A3
   @Test("During a call another rings beside it: declined, its caller is told of it; answered, it takes the place")
   func second() {
     let page = page()
@@ -110,7 +112,7 @@ struct DirectCallsTests {
   }
 
   @Test(
-    "Whoever is told that the other side has ended a call is told why, as far as it matters",
+    "The end of a call by the other side shows its reason, as far as it matters",
     arguments: [
       ("ice_timeout", "callLost"), ("ice_failed", "callBroken"), ("user_hangup", "callOver"), ("user_busy", "callBusy boris")
     ])
@@ -124,7 +126,8 @@ struct DirectCallsTests {
     #expect(!isShown(page))
   }
 
-  @Test("One is in one call at a time: a call ends where one answers, makes or joins another")
+  // Proves A3
+  @Test("A user is in one call at a time: it ends when they answer, make or join another")
   func onlyOne() {
     let page = page()
     page.room(["@boris:a.example"])
@@ -152,7 +155,7 @@ struct DirectCallsTests {
     #expect(isInUse == [true, false])
   }
 
-  @Test("Whoever was named with an event keeps that name; leaving the room, or another session, ends what rings")
+  @Test("A caller keeps the name of their event; leaving the room, or another session, ends the ringing")
   func names() {
     let page = page()
     page.room([], people: [])

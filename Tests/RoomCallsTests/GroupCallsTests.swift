@@ -22,7 +22,8 @@ struct GroupCallsTests {
     #expect(page.dom.isHidden("gc-bar"))
   }
 
-  @Test("Whoever joins arranges the end first, then writes the membership; hanging up has the end carried out")
+  // Proves A14, M39
+  @Test("Joining arranges the end first, then writes the membership; hanging up carries the end out")
   func membership() {
     let page = Page()
     page.room(["@boris:a.example"])
@@ -68,6 +69,7 @@ struct GroupCallsTests {
     #expect(page.asked().map(\.path) == [ends + "other"])
   }
 
+  // Proves M48
   @Test("Everybody has a tile with the name of the room; who is removed is told, and the call is over")
   func tiles() {
     let page = Page()
@@ -101,6 +103,7 @@ struct GroupCallsTests {
     #expect(canRemove())
   }
 
+  // Proves A12
   @Test("A call whose connection ends for another reason says that it was lost, or never made", arguments: [true, false])
   func lost(wasIn: Bool) {
     let page = Page()
@@ -117,6 +120,7 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing == nil)
   }
 
+  // Proves A15
   @Test("A call of 50 takes nobody more")
   func full() {
     let page = Page()
@@ -128,6 +132,7 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing != nil)
   }
 
+  // Proves A16
   @Test(
     "Tiles stand so that they are largest",
     arguments: [

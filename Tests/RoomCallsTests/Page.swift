@@ -29,7 +29,7 @@ final class Page {
 
   /// - Parameters:
   ///   - users: those in the call of the room.
-  ///   - people: those in the room of whom the page tells; the same where it is nil.
+  ///   - people: the members of the room that the page shows; all of them if nil.
   ///   - more: members of the request.
   func room(_ users: [String], people: [String]? = nil, expires: Int64 = 3_600_000, more: String = "") {
     let members = users.map {

@@ -39,7 +39,7 @@ private let carol = TestRoom.carol
   }
 
   @Test(arguments: versions, ["ban", "events_default", "invite", "kick", "redact", "state_default", "users_default"])
-  func `a property may be changed up to one's own level`(version: RoomVersion, name: String) throws {
+  func `a user may change a property up to their own level`(version: RoomVersion, name: String) throws {
     let mayChange = #""events":{"m.room.power_levels":50}"#
     let plain = try room(version, mayChange)
     #expect(try refusal(plain, #"\#(mayChange),"\#(name)":50"#) == nil)
@@ -53,7 +53,7 @@ private let carol = TestRoom.carol
   }
 
   @Test(arguments: versions, ["events", "notifications"])
-  func `an entry may be changed up to one's own level`(version: RoomVersion, name: String) throws {
+  func `a user may change an entry up to their own level`(version: RoomVersion, name: String) throws {
     let plain = try room(version)
     #expect(try refusal(plain, #""\#(name)":{"x":50}"#) == nil)
     #expect(try refusal(plain, #""\#(name)":{"x":51}"#) != nil)
@@ -63,7 +63,7 @@ private let carol = TestRoom.carol
     #expect(try refusal(high, #""\#(name)":{"x":0}"#) != nil)
   }
 
-  @Test(arguments: versions) func `a user's level may be changed from below one's own`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `a user may change the level of somebody below them`(version: RoomVersion) throws {
     func carolIs(_ level: Int) -> String { #""@carol:b.example":\#(level)"# }
     #expect(try refusal(room(version), "", users: carolIs(50)) == nil)
     #expect(try refusal(room(version), "", users: carolIs(51)) != nil)
@@ -78,7 +78,7 @@ private let carol = TestRoom.carol
     #expect(try refusal(equal, "") != nil)
   }
 
-  @Test(arguments: versions) func `one may lower oneself, not raise`(version: RoomVersion) throws {
+  @Test(arguments: versions) func `users may lower their own level, not raise it`(version: RoomVersion) throws {
     let room = try room(version)
     #expect(try refusal(room, "", bob: 49) == nil)
     #expect(try refusal(room, "", bob: 51) != nil)

@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a key is read as it was written, and what is none is refused`() throws {
+  @Test func `a key is read as it was written, and an invalid key is refused`() throws {
     let pair = P256KeyPair()
     let pem = try #require(pair.pem)
     #expect(String(decoding: pem, as: UTF8.self).hasPrefix("-----BEGIN PRIVATE KEY-----"))

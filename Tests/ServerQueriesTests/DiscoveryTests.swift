@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: ["", "exa mple.org", "@alice", "https://", "https://a b", "ftp://x", "#room:example.org"])
-  func `an address that is none is refused before anybody is asked`(address: ByteString) {
+  func `an invalid address is refused without a request`(address: ByteString) {
     let (asked, step) = Self.run(address, [:])
     #expect(asked.isEmpty)
     #expect(Self.error(step) == .invalidAddress)

@@ -183,7 +183,7 @@ import Testing
     #expect(flows.identityProviders.map { $0.name } == ["Git"])
   }
 
-  @Test func `who one is`() throws {
+  @Test func `whoami names the user, the device and whether it is a guest`() throws {
     let owner = try Self.read(.whoAmI(), #"{"user_id":"@me:test","device_id":"D"}"#)
     #expect(owner == TokenOwner(userID: Self.user, deviceID: DeviceID(trusted: "D"), isGuest: false))
   }
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: Directory
 
-  @Test func `a page of rooms leaves out what is none`() throws {
+  @Test func `a page of rooms leaves out invalid entries`() throws {
     let page = try Self.read(
       .publicRooms(),
       ##"{"chunk":[{"room_id":"!a:t","num_joined_members":3,"world_readable":true,"guest_can_join":false,"name":"Tea","canonical_alias":"#t:t","avatar_url":"mxc://t/x","room_type":"m.space"},{"name":"x"},{"room_id":"!b:t","join_rule":"odd","num_joined_members":-1}],"next_batch":"n","total_room_count_estimate":7}"##

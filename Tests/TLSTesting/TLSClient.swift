@@ -11,7 +11,7 @@ package final class TLSClient {
   /// It heard the server's goodbye, or something that cannot be.
   package private(set) var isOver = false
 
-  /// - Parameter root: whom it trusts, in PEM.
+  /// - Parameter root: the certificate that it trusts, in PEM.
   package init(_ version: Version = .v13, root: [UInt8], host: String = "turn.example.org") {
     context = SSL_CTX_new(TLS_client_method())!
     ssl_allow_only(context, version.rawValue)

@@ -159,6 +159,6 @@ struct AccountFolderTests {
     #expect(throws: TerminalError.self) { try AccountFolder.root([:]) }
   }
 
-  @Test("A file that is no session is none", arguments: ["", "{}", #"{"user_id":"alice"}"#, "\u{0}"])
+  @Test("An invalid session file is refused", arguments: ["", "{}", #"{"user_id":"alice"}"#, "\u{0}"])
   func damaged(text: String) { #expect(SavedSession(Array(text.utf8)) == nil) }
 }

@@ -31,6 +31,7 @@ struct AdmissionTests {
 
   private var notice: String { page.all("ma-room-notice").first?.allText ?? "" }
 
+  // Proves J9
   @Test("who left a room that anybody may join comes back with one click")
   func open() throws {
     try leave(joinRule: "public")
@@ -45,6 +46,7 @@ struct AdmissionTests {
     #expect(notice.isEmpty && page.all("mg-composer").count == 1)
   }
 
+  // Proves J9
   @Test("where only invited people may come in it says so, unless the room lets back who left", arguments: [false, true])
   func closed(letsBack: Bool) throws {
     try leave(joinRule: "invite")
@@ -59,6 +61,7 @@ struct AdmissionTests {
     }
   }
 
+  // Proves J9
   @Test("where one asks to be let in one does, waits, and accepts the invitation")
   func knock() throws {
     try leave(joinRule: "knock")
@@ -75,6 +78,7 @@ struct AdmissionTests {
     #expect(page.count("/join") == 1)
   }
 
+  // Proves C29
   @Test("who is in a room that was replaced is led to the one that took its place")
   func replaced() throws {
     try page.openRoom([
@@ -89,6 +93,7 @@ struct AdmissionTests {
     #expect(page.app.place.room?.string == "!next")
   }
 
+  // Proves J7
   @Test("a new room invites everybody who is named in its form, and says which word names nobody")
   func invited() throws {
     page.signIn()
@@ -104,6 +109,7 @@ struct AdmissionTests {
     #expect(page.body(of: "/createRoom").contains(#""invite":["@boris:chat.example","@carla:chat.example"]"#))
   }
 
+  // Proves C25, P46
   @Test("Control and K, and the list's button, open the way to a conversation")
   func switcher() throws {
     page.signIn()
@@ -167,6 +173,7 @@ struct SpaceTests {
     }
   }
 
+  // Proves C26
   @Test("the rooms of a space are put in order by who may, with as few orders as it takes, and taken out")
   func order() throws {
     let names = ["Attic", "Cellar", "Kitchen"]
@@ -186,6 +193,7 @@ struct SpaceTests {
     #expect(page.body(of: "m.space.child") == "{}")
   }
 
+  // Proves C26, J3, J46
   @Test("a room that is made from a space is put into it, and so is one that is there", arguments: [false, true])
   func filled(isThere: Bool) throws {
     open([])
@@ -215,6 +223,7 @@ struct SpaceTests {
     #expect(isThere ? !page.app.dialogs.isOpen : page.text.contains("addedToSpace"))
   }
 
+  // Proves C26, J3, J46
   @Test("the list shows the rooms of a space alone where that is chosen")
   func shown() throws {
     open(["Attic"])

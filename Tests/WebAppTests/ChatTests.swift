@@ -64,6 +64,7 @@ struct ChatTests {
 
   // MARK: Keys
 
+  // Proves P46
   @Test("Escape, where nothing else wants it, marks the room as read; with a dialog open, or nothing unread, it does nothing")
   func escape() throws {
     try open([event("$1", text("beans"))])
@@ -80,6 +81,7 @@ struct ChatTests {
     #expect(count("read_all") == 0)
   }
 
+  // Proves P46
   @Test("the keyboard's shortcuts are listed, by a key and from the room's menu")
   func shortcuts() throws {
     try open([event("$1", text("beans"))])
@@ -93,6 +95,7 @@ struct ChatTests {
     #expect(page.root.tags("dt").count == page.root.tags("dd").count && page.root.tags("dt").count > 8)
   }
 
+  // Proves B20
   @Test("each part of the page is marked for F6, once")
   func parts() throws {
     try open([event("$1", text("beans"))])
@@ -117,6 +120,7 @@ struct ChatTests {
     page.click(kind)
   }
 
+  // Proves J10, J12, J50, P31
   @Test("a room is hidden from its menu, found among the hidden ones, and shown again")
   func hide() throws {
     page.signIn()
@@ -146,6 +150,7 @@ struct ChatTests {
     #expect(page.all("ma-entry-name").map(\.text) == ["Choir", "Band"])
   }
 
+  // Proves J11, J12, J50, P31
   @Test("several rooms are chosen and hidden, read or left at once; none chosen is said")
   func several() throws {
     page.signIn()
@@ -174,6 +179,7 @@ struct ChatTests {
     #expect(count("/leave") == 4)
   }
 
+  // Proves J11
   @Test("where the server can, many rooms are left with one request; it says how far it is, and what could not be left")
   func leaveMany() throws {
     page.signIn()
@@ -237,6 +243,7 @@ struct ChatTests {
   private static let pack =
     #"{"pack":{"display_name":"Birds"},"images":{"owl":{"url":"mxc://b.example/owl","body":"An owl","info":{"w":64,"h":64}}}}"#
 
+  // Proves P10
   @Test("stickers of the account and of the room are offered beside the emoji, and sent with a click")
   func stickers() throws {
     try open([event("$1", text("beans"))])
@@ -258,6 +265,7 @@ struct ChatTests {
     #expect(page.all("ma-dialog").isEmpty && page.all("mg-sticker-box").count == 1)
   }
 
+  // Proves C47
   @Test("an own sticker is taken away with a click once that is ticked; those of a room stay")
   func removal() throws {
     try open([event("$1", text("beans"))])
@@ -277,7 +285,7 @@ struct ChatTests {
     #expect(count("im.ponies") == 1)
   }
 
-  @Test("a picture of a message becomes a sticker of one's own")
+  @Test("a picture of a message becomes a sticker of the user")
   func madeSticker() throws {
     try open([
       event(
@@ -295,6 +303,7 @@ struct ChatTests {
     #expect(page.text.contains("stickerMade"))
   }
 
+  // Proves P10
   @Test("pictures of packs stand above the emoji in the dialog by packs, are found, and go into the text by their names")
   func picturesAmongEmoji() throws {
     try open([event("$1", text("beans"))])
@@ -322,6 +331,7 @@ struct ChatTests {
     #expect(page.all("ma-emoji").count == 4 && count("im.ponies") == 0)
   }
 
+  // Proves P10
   @Test("GIFs are offered where the server has some, come by pages, again after a failure, and are sent as a picture")
   func gifs() throws {
     try open([event("$1", text("beans"))])
@@ -356,6 +366,7 @@ struct ChatTests {
     #expect(page.all("ma-dialog").isEmpty)
   }
 
+  // Proves P10
   @Test("a skin tone goes to the emoji that take one, and to no other")
   func skinTone() {
     let all = Emoji.read(Array("👋 wave,*\n✌️ victory,*\n🚀 rocket\n".utf8))
@@ -365,6 +376,7 @@ struct ChatTests {
 
   // MARK: Pictures in texts
 
+  // Proves P10
   @Test("pictures of packs are offered behind a colon beside the emoji, and stand in the text by their name")
   func emoticons() throws {
     try open([event("$1", text("beans"))])
@@ -407,6 +419,7 @@ struct ChatTests {
 
   // MARK: Writing
 
+  // Proves P7
   @Test("@room is offered to those who may call everybody, and to nobody else", arguments: [true, false])
   func wholeRoom(_ mayNotify: Bool) throws {
     let levels = #"{"users":{"@alice:chat.example":50},"notifications":{"room":\#(mayNotify ? 50 : 60)}}"#
@@ -423,7 +436,8 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains(#""room":true"#))
   }
 
-  @Test("@moderators calls each of them, and is offered where there is one besides oneself")
+  // Proves P7
+  @Test("@moderators mentions each of them, and is offered if there is one besides the user")
   func moderators() throws {
     let levels = #"{"users":{"@alice:chat.example":100,"@boris:chat.example":50,"@gone:chat.example":50}}"#
     try open([
@@ -443,7 +457,8 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{}"#))
   }
 
-  @Test("a group of the room calls those of it who are there, and is offered where there is one besides oneself")
+  // Proves P7
+  @Test("a group of the room mentions its present members, and is offered if there is one besides the user")
   func roomGroups() throws {
     let groups =
       #"{"groups":{"Design":["@boris:chat.example","@gone:chat.example","@alice:chat.example"],"deserted":["@gone:chat.example"]}}"#
@@ -460,6 +475,7 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains(#""m.mentions":{"user_ids":["@boris:chat.example"]}"#))
   }
 
+  // Proves P7
   @Test("rooms with an address are offered behind #, and stand in the text by it")
   func rooms() throws {
     page.signIn()
@@ -484,6 +500,7 @@ struct ChatTests {
     #expect(page.body(of: "/send/m.room.message/").contains("matrix.to/#/%23club%3Ab.example"))
   }
 
+  // Proves P2
   @Test("what is said in a thread is said in the room as well where that is ticked, and what is written there stays")
   func alsoInRoom() throws {
     try open([
@@ -509,6 +526,7 @@ struct ChatTests {
     #expect(page.all("mg-input").first?.value == "half a thought")
   }
 
+  // Proves C51
   @Test("a draft of another device comes into the composer, and goes when it was sent there")
   func passedDraft() throws {
     try open([event("$1", text("beans"))])
@@ -526,6 +544,7 @@ struct ChatTests {
 
   // MARK: Who and when
 
+  // Proves C46
   @Test("who voted for what is listed where votes can be seen")
   func voters() throws {
     let question = { (kind: String) in
@@ -548,6 +567,7 @@ struct ChatTests {
     #expect(!page.all("ma-menu-item").contains { $0.allText == "voters" })
   }
 
+  // Proves C50, J38, P4, P21
   @Test("the list of readers says who and when, and a click opens the person")
   func readers() throws {
     page.signIn()
@@ -568,6 +588,7 @@ struct ChatTests {
     #expect(page.all("ma-dialog").count == 2)
   }
 
+  // Proves C50, P4, P6
   @Test("the head of a room says how many messages are pinned, and leads to them")
   func pins() throws {
     try open([event("$1", text("beans"))])

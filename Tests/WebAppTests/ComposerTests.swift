@@ -12,6 +12,7 @@ import WebHost
 struct ComposerTests {
   private let page = Page()
 
+  // Proves P11
   @Test(
     "behind a slash at the beginning the commands are offered, by their first letters; the key that takes one leaves room for the rest"
   )
@@ -35,6 +36,7 @@ struct ComposerTests {
     #expect(page.completions.isEmpty)
   }
 
+  // Proves C37
   @Test("of those whose names fit who spoke last is offered first")
   func speakers() throws {
     let names = ["a", "b", "c", "d"]
@@ -51,6 +53,7 @@ struct ComposerTests {
     #expect(page.completions == ["Zoe B", "Zoe D", "Zoe A", "Zoe C"])
   }
 
+  // Proves C40, P10
   @Test("an emoji goes where the caret is, and a picture of a pack never right behind a word")
   func caret() throws {
     try page.openRoom([event("$1", text("beans"))])
@@ -85,6 +88,7 @@ struct ComposerTests {
     #expect(page.dom.exists(cat) && page.all("ma-emoji").last?.node == cat && page.dom.focused == cat)
   }
 
+  // Proves C51, P22
   @Test("a thread keeps a draft of its own, the list shows the room's, and both outlive the page")
   func drafts() throws {
     page.signIn()
@@ -117,6 +121,7 @@ struct ComposerTests {
     #expect(again.body(of: "/send/m.room.message/").contains("m.thread") && again.body(of: "/send/").contains("half a thought"))
   }
 
+  // Proves J30, P25
   @Test("who may not write is told so in place of the composer, and has it as soon as they may")
   func silenced() throws {
     func levels(_ level: Int) -> String {
@@ -138,6 +143,7 @@ struct ComposerTests {
 
   // MARK: Without a notification
 
+  // Proves P26
   @Test("a poll and a sticker go out without a notification where that is ticked")
   func silence() throws {
     try page.openRoom([event("$1", text("beans"))])
@@ -179,6 +185,7 @@ struct ComposerTests {
     page.dom.fire(.files, on: try #require(page.all("ma-column").first).node, files: files)
   }
 
+  // Proves P26
   @Test("of several files some are left out before they are sent; the last one stays, and the focus goes on")
   func leftOut() throws {
     try page.openRoom([event("$1", text("beans"))])
@@ -198,6 +205,7 @@ struct ComposerTests {
     #expect(sent.contains(#""msgtype":"m.file""#) && sent.contains("list.txt") && !sent.contains("secret"))
   }
 
+  // Proves C43, C44, P13, P14
   @Test(
     "pictures are messages of their own where that is wanted; one with words has them as its text, and its name beside them")
   func apart() throws {

@@ -45,6 +45,7 @@ struct DetailsTests {
     (page.all("ma-button") + page.all("ma-link") + page.all("ma-danger")).map { $0.attributes["aria-label"] ?? $0.allText }
   }
 
+  // Proves C26, C27, C28, C29, P25
   @Test("who may do nothing is offered nothing; who may do all is offered all", arguments: [0, 50, 100])
   func allowed(_ level: Int) {
     let page = Self.page(level: level)
@@ -74,6 +75,7 @@ struct DetailsTests {
     #expect(crowd.all("ma-member").flatMap { crowd.all("ma-entry-name", in: $0) }.map(\.text) == ["Boris"])
   }
 
+  // Proves C26, C27, C28, C29, P25
   @Test("a member is banned with a reason, made a moderator, and ignored, as far as one may")
   func moderation() throws {
     let page = Self.page(level: 100)
@@ -92,6 +94,7 @@ struct DetailsTests {
     #expect(page.body(of: "/ban").contains("Spam"))
   }
 
+  // Proves P25
   @Test("a member is muted by their role, which says so, and speaks again")
   func muting() throws {
     let page = Self.page(level: 50)
@@ -106,6 +109,7 @@ struct DetailsTests {
     #expect(page.body(of: "/state/m.room.power_levels").contains(#""@boris:chat.example":-1"#))
   }
 
+  // Proves J41
   @Test("how much was said since one joined stands there where the server counts it")
   func sinceJoined() throws {
     for (offered, says) in [(#"{"enabled":true}"#, true), (#"{"enabled":false}"#, false)] {
@@ -115,6 +119,7 @@ struct DetailsTests {
     }
   }
 
+  // Proves C28
   @Test("nobody is offered power over those who stand above them")
   func above() throws {
     let page = Self.page(level: 50)
@@ -123,6 +128,7 @@ struct DetailsTests {
     #expect(!Self.buttons(page).contains(Strings[.ban]) && !Self.buttons(page).contains(Strings[.remove]))
   }
 
+  // Proves C29
   @Test("who may join is changed, and goes back where the server refuses")
   func joinRule() throws {
     let page = Self.page(level: 100)
@@ -138,6 +144,7 @@ struct DetailsTests {
     #expect(choice.value == before && choice.children.first { $0.attributes["value"] == before }?.text == Strings[.ruleInvited])
   }
 
+  // Proves J47
   @Test("of many members one page is listed, and more as one asks for them; words find them among all")
   func manyMembers() {
     let page = Self.page(level: 50, others: (0..<449).map { "fan\($0)" })
@@ -150,6 +157,7 @@ struct DetailsTests {
     #expect(page.all("ma-member").count == 10)
   }
 
+  // Proves C58
   @Test("one sees who is there and what they say of it, and of who is away when they were here last")
   func presence() throws {
     let page = Self.page(level: 0)
@@ -169,6 +177,7 @@ struct DetailsTests {
     #expect(away.contains("lastSeen") && !away.contains(Strings[.isHere]))
   }
 
+  // Proves C28, J8, J49, P25
   @Test("a person is reported with what it is and a reason")
   func reportPerson() throws {
     let page = Self.page(level: 0)
@@ -182,6 +191,7 @@ struct DetailsTests {
     #expect(page.text.contains(Strings[.reported]))
   }
 
+  // Proves C26, C27, C28, C29, P25
   @Test("who asks to be let in is, who was banned may come again, and who may read earlier messages is chosen")
   func letIn() throws {
     let page = Self.page(level: 100)
@@ -206,6 +216,7 @@ struct DetailsTests {
     page.click(Strings[.groups])
   }
 
+  // Proves P7
   @Test("a room's group is made of members, changed and removed; a name that is no word, or is another's, is refused")
   func groups() throws {
     let page = Self.page(level: 100)
@@ -239,6 +250,7 @@ struct DetailsTests {
     #expect(page.body(of: "martlet.mention_groups") == #"{"groups":{}}"#)
   }
 
+  // Proves P7
   @Test("who may not change the groups of a room sees who is in them")
   func othersGroups() {
     let page = Self.page(level: 0)

@@ -28,13 +28,14 @@ struct EmbeddingTests {
     return page
   }
 
-  @Test("nobody is signed in at first, and the page around is named to whoever signs in")
+  @Test("nobody is signed in at first, and the sign-in form names the page around it")
   func start() throws {
     let page = try page()
     #expect(page.told == [#"{"event":"loaded"}"#, #"{"event":"signedout"}"#])
     #expect(page.text.contains("https://host.example"))
   }
 
+  // Proves T14, T15
   @Test("the page hands over a session; the room is shown as soon as it is there; what is said in it is told")
   func session() throws {
     let page = try signedIn()
@@ -48,6 +49,7 @@ struct EmbeddingTests {
     #expect(page.told.contains(#"{"event":"unread","count":1}"#))
   }
 
+  // Proves J26
   @Test("what the page sends is answered with its event, or with words where the server refuses it")
   func send() throws {
     let page = try signedIn()
@@ -61,6 +63,7 @@ struct EmbeddingTests {
     #expect(page.told.contains(#"{"answer":3,"error":"\#(Strings[.notAllowed]) (not you)"}"#))
   }
 
+  // Proves J25, T13
   @Test("a message with data of the page's own, and an event of its own type, go out as they are")
   func data() throws {
     let page = try signedIn()
@@ -77,6 +80,7 @@ struct EmbeddingTests {
     #expect(page.told.contains(#"{"event":"unsent","message":"\#(Strings[.notAllowed]) (not you)"}"#))
   }
 
+  // Proves T14, T15
   @Test("the connection, who writes, who has read and who comes are told")
   func happenings() throws {
     let page = try signedIn()
@@ -117,6 +121,7 @@ struct EmbeddingTests {
 
   private func told(_ page: Page, _ event: String) -> [String] { page.told.filter { $0.hasPrefix(#"{"event":"\#(event)""#) } }
 
+  // Proves P48
   @Test("a message of a kind that the page draws goes to it as it is, what it draws is shown, a button there is told")
   func drawn() throws {
     let page = try signedIn()
@@ -177,6 +182,7 @@ struct EmbeddingTests {
     try ask(page, #"{"do":"taken","number":10,"token":\#(token)\#(html.map { #","html":"\#($0)""# } ?? "")}"#)
   }
 
+  // Proves P48
   @Test(
     "with rules of its own the page is asked what they make of the HTML; nothing harmful of that is sent, and the text stays the body"
   )
@@ -269,6 +275,7 @@ struct EmbeddingTests {
     #expect(try self.page(room: "garden").app.embedding?.destination == nil)
   }
 
+  // Proves J1
   @Test("a guest is made where the page wants one, once")
   func guest() throws {
     let page = try page(guest: true)
@@ -278,6 +285,7 @@ struct EmbeddingTests {
     #expect(!page.requests.contains { $0.request.target.contains("kind=guest") })
   }
 
+  // Proves C5
   @Test(
     "what is no request, or wants what there is not, is refused",
     arguments: [#"{"do":"add","number":2}"#, #"{"do":"signIn","number":2,"userID":"x"}"#, #"{"do":"join","number":2}"#])
@@ -287,7 +295,7 @@ struct EmbeddingTests {
     #expect(page.told.last?.hasPrefix(#"{"answer":2,"error":"#) ?? false)
   }
 
-  @Test("who signs out stays at the room for whoever comes next")
+  @Test("after signing out the room stays for the next user")
   func signOut() throws {
     let page = try signedIn()
     page.sync([("!garden:chat.example", Self.garden)])
@@ -358,6 +366,7 @@ struct LinkTests {
     #expect(page.requests.contains { $0.request.target.contains("/context/%24elsewhere") })
   }
 
+  // Proves C73
   @Test(
     "where an address leads the directory says; where it is silent it is the room with that address that one is in",
     arguments: [nil, 502, 404])

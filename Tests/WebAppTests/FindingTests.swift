@@ -31,6 +31,7 @@ struct FindingTests {
       .keyDown, on: try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first }).node, text: key)
   }
 
+  // Proves C25, P46
   @Test("a few letters find a room, Enter opens it")
   func opened() throws {
     let page = Self.page()
@@ -51,6 +52,7 @@ struct FindingTests {
     #expect(page.all("ma-target").map { $0.attributes["aria-selected"] } == ["false", "false", "true"])
   }
 
+  // Proves C25, P46
   @Test("the ID of somebody unknown starts a direct chat with them")
   func stranger() throws {
     let page = Self.page()
@@ -64,7 +66,7 @@ struct FindingTests {
     #expect(page.app.place.room?.string == "!new")
   }
 
-  @Test("nothing found is said, and one's own ID starts no chat")
+  @Test("a search without results says so, and the user's own ID starts no chat")
   func nothing() throws {
     let page = Self.page()
     try Self.type("@alice:chat.example", page)
@@ -73,6 +75,7 @@ struct FindingTests {
     #expect(page.app.dialogs.isOpen)
   }
 
+  // Proves C26, C27, J3, J46
   @Test("the directory shows public rooms page by page; one joins, or asks where that is what they want")
   func directory() throws {
     let page = Page()
@@ -98,6 +101,7 @@ struct FindingTests {
     #expect(page.requests.contains { $0.request.target.contains("tea/join") })
   }
 
+  // Proves J48
   @Test("where the server tells its people by pages they stand there before a name is written; a click starts a chat")
   func everybody() throws {
     let page = Page()
@@ -151,6 +155,7 @@ struct FindingTests {
     #expect(page.text.contains(Strings[.noPublicRooms]))
   }
 
+  // Proves J48
   @Test("the people of a server come by pages as one scrolls near the end, once each, and the arrows go through them")
   func scrolled() throws {
     let page = Page()

@@ -46,6 +46,7 @@ struct FormattedBodyTests {
     }
   }
 
+  // Proves C39
   @Test(
     "what messages may have is a tree of it",
     arguments: [
@@ -69,6 +70,7 @@ struct FormattedBodyTests {
     #expect(read(html) == wanted)
   }
 
+  // Proves C71
   @Test(
     "what they may not have does nothing, and its text stays",
     arguments: [
@@ -84,6 +86,7 @@ struct FormattedBodyTests {
     #expect(read(html) == wanted)
   }
 
+  // Proves P10
   @Test("of a thousand pictures a hundred are shown, of the others their names")
   func pictures() {
     let picture = "<img data-mx-emoticon src=\"mxc://a.example/b\" alt=\":b:\" height=\"9999\">"

@@ -26,6 +26,7 @@ struct MessageTests {
   private let page = Page()
   private static let alice = "@alice:chat.example"
 
+  // Proves P3
   @Test("who reacted to a message is listed: each emoji with all who gave it")
   func reactors() throws {
     try page.openRoom([
@@ -40,6 +41,7 @@ struct MessageTests {
     #expect(lines.first?.hasPrefix("👍") == true && lines[0].contains("Bo") && lines[0].contains("youName"))
   }
 
+  // Proves C50, P4
   @Test("the history of a message has all its versions, the first of them first")
   func history() throws {
     try page.openRoom([
@@ -49,6 +51,7 @@ struct MessageTests {
     #expect(page.all("ma-version").map { $0.text.split(separator: "\n").last } == ["first words", "second words"])
   }
 
+  // Proves C54
   @Test("a message's information says how often it was edited, its event, and who has read it, with the time where they stand")
   func info() throws {
     try page.openRoom(
@@ -68,7 +71,7 @@ struct MessageTests {
     try page.choose("messageInfo", of: "who took it?")
     #expect(!page.text.contains("editedTimes") && shown().contains("$4") && readers().isEmpty)
     page.app.dialogs.closeAll()
-    // Whoever has read further has read it too, nobody knows when.
+    // A member who has read further has read this, too; nobody knows when.
     page.syncRoom([], receipt("$4"))
     try page.choose("messageInfo", of: "the deed is gone")
     #expect(readers().count == 1 && readers().flatMap { page.all("ma-entry-preview", in: $0) }.isEmpty)
@@ -93,6 +96,7 @@ struct MessageTests {
     event("$p\(users.utf8.count)", #"{"users":{\#(users)}}"#, type: "m.room.power_levels", at: 2, state: "")
   }
 
+  // Proves J29, J32
   @Test("roles of moderators and administrators are said of their messages, as long as they have them; a direct chat has none")
   func roles() throws {
     let events = [
@@ -117,6 +121,7 @@ struct MessageTests {
     for words in ["next one", "order, please"] { #expect(try !direct.spoken(words).contains("role")) }
   }
 
+  // Proves C65
   @Test("a message is one spoken sentence: who, what, what it answers, and what became of it")
   func sentences() throws {
     let html = #"<p>very <strong>hot</strong></p><ul><li>the cup</li><li>the pot</li></ul>"#
@@ -149,7 +154,8 @@ struct MessageTests {
     }
   }
 
-  @Test("an address for mail in a message is a link to write there; the ID of a user is none")
+  // Proves P36
+  @Test("a mail address in a message becomes a link; a user ID does not")
   func mail() throws {
     try page.openRoom([event("$1", text("order at seeds@farm.example, not at @farm:farm.example"))])
     let links = try page.row("order at").tags("a").filter { $0.attributes["href"]?.hasPrefix("mailto:") == true }
@@ -157,6 +163,7 @@ struct MessageTests {
     #expect(links.first?.attributes["href"] == "mailto:seeds@farm.example")
   }
 
+  // Proves J30, P25
   @Test("what the server takes no more of for a while says so, and goes out when that is over")
   func held() throws {
     try page.openRoom([event("$1", text("beans"))])
@@ -170,6 +177,7 @@ struct MessageTests {
     #expect(try !page.row("in a hurry").allText.contains("heldMessage"))
   }
 
+  // Proves J5, N7
   @Test("from a message one comes to a chat with who wrote it")
   func write() throws {
     try page.openRoom([boris, event("$1", text("psst"))])
@@ -207,6 +215,7 @@ struct MessageTests {
     page.answer("poll.response", #"{"event_id":"$own\#(answers.utf8.count)\#(answer)"}"#)
   }
 
+  // Proves C46
   @Test("of a poll with several answers each is counted and can be taken back")
   func several() throws {
     let start = event("$7", Self.poll("Lunch?", several: true), type: "org.matrix.msc3381.poll.start")
@@ -218,6 +227,7 @@ struct MessageTests {
     try vote(for: "Soup", expecting: #""n""#)
   }
 
+  // Proves C46
   @Test("a secret poll shows who voted how only once it was ended")
   func secret() throws {
     let start = event("$7", Self.poll("Who washes up?", "undisclosed"), type: "org.matrix.msc3381.poll.start", by: Self.alice)
@@ -235,6 +245,7 @@ struct MessageTests {
 
   // MARK: Places in the room
 
+  // Proves C49
   @Test("a jump to a date asks for the first message of that day, and shows what stands around it")
   func date() throws {
     try page.openRoom([event("$1", text("beans"))])
@@ -250,7 +261,8 @@ struct MessageTests {
     #expect(page.all("mg-text").map(\.text) == ["long ago"] && !page.app.dialogs.isOpen)
   }
 
-  @Test("W26: a room that was open before is shown from what is kept, without asking the server")
+  // Proves W26
+  @Test("a room that was open before is shown from what is kept, without asking the server")
   func kept() throws {
     page.signIn()
     page.sync([

@@ -64,7 +64,7 @@ extension Page {
     dom.fire(.click, on: try #require(button).node)
   }
 
-  /// The composer that was opened last: of the thread, where one is open.
+  /// The composer that was opened last: the thread's, if a thread is open.
   var field: FakeElement { get throws { try #require(all("mg-input").last) } }
 
   /// - Parameter caret: where it is afterwards, in bytes; nil for the end.
@@ -100,6 +100,6 @@ extension Page {
   var completions: [String] { all("ma-completion-name").map(\.text) }
 }
 
-/// Boris, whom the room calls Bo.
+/// Boris, who is called Bo in the room.
 let boris = event(
   "$b", #"{"membership":"join","displayname":"Bo"}"#, type: "m.room.member", at: 1, state: "@boris:chat.example")

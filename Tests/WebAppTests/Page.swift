@@ -75,7 +75,7 @@ final class Page {
     }
   }
 
-  /// Answers the oldest request whose path has that text in it; false where there is none.
+  /// Answers the oldest request whose path contains the text. Returns false if there is no such request.
   @discardableResult
   func answer(_ path: String, status: Int = 200, _ json: String) -> Bool {
     guard let index = requests.firstIndex(where: { $0.request.target.contains(path) }) else { return false }

@@ -36,6 +36,7 @@ struct RoomListTests {
     try #require(page.all("ma-section-rooms").first { $0.children.first?.allText.hasPrefix(Strings[title]) ?? false })
   }
 
+  // Proves C23, J3
   @Test("rooms stand in sections: invitations, favourites, people, rooms, low priority")
   func sections() throws {
     let page = Self.furnished()
@@ -45,6 +46,7 @@ struct RoomListTests {
         == [.invitations, .favourites, .people, .rooms, .lowPriority].map { Strings[$0] })
   }
 
+  // Proves J42
   @Test("a long section shows its next page where its end is scrolled to, or by its button; who moves up is on the first page")
   func long() {
     let page = Page()
@@ -104,6 +106,7 @@ struct RoomListTests {
     #expect(page.all("ma-badge", in: button).map(\.text) == ["7"])
   }
 
+  // Proves P31
   @Test("a folded section hides its rooms and shows what is unread in them")
   func folded() throws {
     let page = Self.furnished()
@@ -119,6 +122,7 @@ struct RoomListTests {
     #expect(page.all("ma-badge", in: button).map(\.text) == [""])
   }
 
+  // Proves C25
   @Test("words find rooms of all sections, the best first; none says so")
   func found() throws {
     let page = Page()
@@ -143,6 +147,7 @@ struct RoomListTests {
     #expect(page.all("ma-entry-name").map(\.text) == ["Room 5", "Room 1"])
   }
 
+  // Proves C64
   @Test("the arrows go through the rooms that can be seen, and Tab comes to one of them")
   func keyboard() throws {
     let page = Self.furnished()
@@ -161,6 +166,7 @@ struct RoomListTests {
     #expect(page.all("ma-entry").filter { $0.attributes["tabindex"] == "0" }.map(\.node) == [entries[1].node])
   }
 
+  // Proves J10
   @Test("the menu of a room makes it a favourite in the place of its low priority, and leaves it after a question")
   func menu() throws {
     let page = Self.furnished()
@@ -179,6 +185,7 @@ struct RoomListTests {
     #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
   }
 
+  // Proves P31
   @Test("a favourite is moved by as few orders as it takes")
   func moved() throws {
     let page = Page()
@@ -202,6 +209,7 @@ struct RoomListTests {
     }
   }
 
+  // Proves P26
   @Test("a room is muted from its menu, which marks what holds; where the server refuses that is said, and nothing changes")
   func muted() throws {
     let page = Self.furnished()
@@ -218,6 +226,7 @@ struct RoomListTests {
     #expect(try marked() == [Strings[.notifyDefault]])
   }
 
+  // Proves B4, C70, J40, W5
   @Test("the badge of the page is the sum of the rooms and the number in the title", arguments: 0..<40)
   func sum(_ seed: Int) {
     var random = SeededRandom(seed)

@@ -64,6 +64,7 @@ struct RoomSettingsTests {
 
   private static let refusal = #"{"errcode":"M_FORBIDDEN","error":"No."}"#
 
+  // Proves C29
   @Test("members of a space may be let in where the room is in one")
   func restricted() throws {
     let page = Self.page(level: 100)
@@ -73,6 +74,7 @@ struct RoomSettingsTests {
     #expect(body.contains(#""restricted""#) && body.contains(#""room_id":"!s""#))
   }
 
+  // Proves C27, C29, P25
   @Test("a level is chosen by the role, goes back where the server refuses, and stays with everything else as it was")
   func permissions() throws {
     let page = Self.page(level: 100)
@@ -86,6 +88,7 @@ struct RoomSettingsTests {
     #expect(page.text.contains("No.") && choice.value == "0")
   }
 
+  // Proves C29
   @Test("nobody is offered a level above their own, and what stands above them is shown without a choice")
   func limits() throws {
     let page = Self.page(level: 50, levels: #","events":{"m.room.power_levels":50,"m.room.tombstone":100,"m.room.topic":33}"#)
@@ -99,6 +102,7 @@ struct RoomSettingsTests {
     #expect(none.all("ma-page").flatMap { none.all("ma-choice", in: $0) }.isEmpty)
   }
 
+  // Proves C27, C29, P25
   @Test("addresses are listed, made the main one, added and taken away; who may not only sees them")
   func addresses() throws {
     let page = Self.page(level: 100)
@@ -129,6 +133,7 @@ struct RoomSettingsTests {
     #expect(!none.text.contains(Strings[.addAddress]))
   }
 
+  // Proves C27, C29, P25
   @Test("a room is put into the directory, and stays out of it where the server refuses")
   func listed() throws {
     let page = Self.page(level: 100)
@@ -139,6 +144,7 @@ struct RoomSettingsTests {
     #expect(try Self.choice(page, .isListed).value == "" && page.text.contains("No."))
   }
 
+  // Proves C27, C29, J41, P25
   @Test("guests are let in, the room tells its version and when it was made, and is replaced after a question")
   func advanced() throws {
     let page = Self.page(level: 100)
@@ -156,6 +162,7 @@ struct RoomSettingsTests {
     #expect(page.requests.contains { $0.request.target.contains("new/join") })
   }
 
+  // Proves P25
   @Test("where the server or the room has slow mode, the time is chosen by who may, and seen by the others; spaces have none")
   func slowMode() throws {
     let offered = #","martlet.slow_mode":{"enabled":true}"#
@@ -177,6 +184,7 @@ struct RoomSettingsTests {
     #expect(!free.text.contains(Strings[.slowMode]))
   }
 
+  // Proves P25
   @Test("the room is put among those whose bans keep invitations away, and taken out, the others stay")
   func policyLists() throws {
     let page = Self.page(level: 0)
@@ -190,6 +198,7 @@ struct RoomSettingsTests {
     #expect(page.body(of: "martlet.policy_lists") == #"{"rooms":["!other"]}"#)
   }
 
+  // Proves C28, J8, J49, P25
   @Test("a room is reported with a reason")
   func report() {
     let page = Self.page(level: 0)
@@ -201,6 +210,7 @@ struct RoomSettingsTests {
     #expect(page.text.contains(Strings[.reported]))
   }
 
+  // Proves C28, J8, J49, P25
   @Test("several are invited one after the other; who could not be is named")
   func invitations() {
     let page = Self.page(level: 100)

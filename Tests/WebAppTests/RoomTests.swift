@@ -72,7 +72,8 @@ struct RoomTests {
     #expect(page.root.tags("script").isEmpty)
   }
 
-  @Test("W38: state changes in a row are one line until it is opened; a message between keeps them apart")
+  // Proves W38
+  @Test("state changes in a row are one line until it is opened; a message between keeps them apart")
   func folded() throws {
     let joins = (0..<5).map { member("@u\(String(repeating: "x", count: $0)):b.example", at: 10 + $0) }
     try open(joins + [event("$1", text("hello"), at: 20), member("@late:b.example", at: 21)])
@@ -112,6 +113,7 @@ struct RoomTests {
     #expect(page.all("ma-side").count == 1)
   }
 
+  // Proves C8, C47
   @Test("pictures, sounds, polls, places and files have parts of their own")
   func kinds() throws {
     let file = #""url":"mxc://b.example/x","info":{"w":400,"h":300,"size":10,"duration":4000,"mimetype":"x/y"}"#
@@ -142,7 +144,8 @@ struct RoomTests {
     #expect(page.body(of: "poll.response").contains("\"n\""))
   }
 
-  @Test("W14: the divider stands above the first message of somebody else that was not read, not above one's own")
+  // Proves P18, W14
+  @Test("the divider stands above the first unread message of somebody else, not above the user's own")
   func divider() throws {
     page.signIn()
     let events = [
@@ -177,6 +180,7 @@ struct RoomTests {
     #expect(sources.map { $0.contains("/media/download/") } == [true, false, false, false], "\(sources)")
   }
 
+  // Proves C37, J27, P7
   @Test("one replies from the menu, writes Markdown with a mention, and both go out")
   func reply() throws {
     try open([
@@ -197,6 +201,7 @@ struct RoomTests {
     #expect(page.all("ma-writer-banner").isEmpty)
   }
 
+  // Proves J47, P7
   @Test("in a large room names are asked for by pages; those that are known show at once, and two of one name are told apart")
   func crowd() throws {
     page.signIn()
@@ -228,7 +233,8 @@ struct RoomTests {
     #expect(!page.answer("/members?not_membership", "{}"))
   }
 
-  @Test("W31: of 10,000 members a key reads 250 and draws eight; those after it read nobody again, a change one")
+  // Proves W31
+  @Test("of 10,000 members a key reads 250 and draws eight; those after it read nobody again, a change one")
   func crowdIsReadInSlices() throws {
     page.signIn()
     let members = (1..<10_000).map { member("@m\($0):chat.example") }
@@ -306,6 +312,7 @@ struct RoomTests {
     #expect(page.body(of: "/state/m.room.topic").contains("Tea"))
   }
 
+  // Proves C46
   @Test("a poll is asked with a question and two answers at least, and goes out as what it is")
   func poll() throws {
     try open([event("$1", text("beans"))])
@@ -328,6 +335,7 @@ struct RoomTests {
     #expect(page.all("mg-answer").count == 2)
   }
 
+  // Proves C43, C44, P13, P14
   @Test("files wait for words; pictures go out as one message, or each for itself")
   func files() throws {
     try open([event("$1", text("beans"))])
@@ -349,6 +357,7 @@ struct RoomTests {
     #expect(page.all("mg-gallery").count == 1 && page.all("mg-picture").count == 3 && page.text.contains("One"))
   }
 
+  // Proves P26
   @Test("files are sent without a notification where that is ticked, and a message's information says that it was")
   func silentFiles() throws {
     try open([
@@ -374,6 +383,7 @@ struct RoomTests {
     }
   }
 
+  // Proves P5
   @Test("what was deleted leaves a line, or none where one wants none, at once; a thread stays where its root is gone")
   func deletedLines() throws {
     try open([
@@ -397,6 +407,7 @@ struct RoomTests {
     #expect(deleted() == 3)
   }
 
+  // Proves P14
   @Test("pictures, sounds and files go out as one message: the pictures together, the others beneath")
   func mixedFiles() throws {
     try open([event("$1", text("beans"))])
@@ -417,6 +428,7 @@ struct RoomTests {
     #expect(page.all("ma-dialog").last?.allText.contains(Strings[.asOneMessage]) == false)
   }
 
+  // Proves P46
   @Test("ArrowUp in the empty field edits the last own message; Escape gives it up")
   func editLast() throws {
     try open([event("$1", text("mine"), by: "@alice:chat.example"), event("$2", text("theirs"), at: 11)])
@@ -431,6 +443,7 @@ struct RoomTests {
     #expect(page.all("mg-text").map(\.text).contains("mine, mended"))
   }
 
+  // Proves P11
   @Test("an unknown command is refused with words and stays in the field")
   func unknownCommand() throws {
     try open([event("$1", text("beans"))])
@@ -440,6 +453,7 @@ struct RoomTests {
     #expect(page.text.contains("unknownCommand dance") && page.body(of: "/send/").isEmpty)
   }
 
+  // Proves P10
   @Test("the bar of buttons comes to the row under the pointer and reacts from the picker")
   func react() throws {
     try open([event("$1", text("beans")), event("$2", text("peas"), at: 11)])
@@ -464,6 +478,7 @@ struct RoomTests {
     #expect(page.body(of: "/send/m.reaction/").contains("🚀") && page.body(of: "/send/m.reaction/").contains("$1"))
   }
 
+  // Proves C50, P21
   @Test("who has read the newest own message stands below it, and below no other")
   func readers() throws {
     let receipt = { (event: String) in

@@ -93,6 +93,7 @@ struct ScreenTests {
     #expect(page.all("ma-primary").first?.attributes["disabled"] != nil)
   }
 
+  // Proves C19
   @Test("the ways to sign in that the server announces are offered, and a form only where a password is one of them")
   func signOn() {
     let page = Page()
@@ -110,6 +111,7 @@ struct ScreenTests {
     #expect(page.app.loginToken == nil)
   }
 
+  // Proves C20
   @Test("a token that came without this tab's own word signs nobody in, and it says so")
   func strangeLoginToken() {
     typealias Buttons = SingleSignOnButtons<FakeDOM>
@@ -138,6 +140,7 @@ struct ScreenTests {
     return page
   }
 
+  // Proves C19
   @Test("terms are shown, and the account is made once they are agreed to")
   func terms() throws {
     let policy = #"{"version":"1","en":{"name":"House rules","url":"https://chat.example/rules"}}"#
@@ -155,6 +158,7 @@ struct ScreenTests {
     #expect(!page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
   }
 
+  // Proves C19
   @Test("an e-mail address is asked for, gets a mail, and has to be confirmed")
   func email() throws {
     let flows = #"{"session":"s","flows":[{"stages":["m.login.email.identity"]}]}"#
@@ -171,6 +175,7 @@ struct ScreenTests {
     #expect(page.body(of: "/register").contains("threepid_creds"))
   }
 
+  // Proves C19
   @Test("who forgot the password sets another one once the mail is followed")
   func forgotten() {
     let page = Page()
@@ -205,6 +210,7 @@ struct ScreenTests {
     #expect(page.text.contains(Strings[.passwordChanged]) && !page.app.dialogs.isOpen)
   }
 
+  // Proves C19
   @Test(
     "why no mail comes is said in words",
     arguments: [
@@ -232,6 +238,7 @@ struct ScreenTests {
     #expect(page.body(of: "/login").contains(name))
   }
 
+  // Proves C19
   @Test("what the page does not know is done on the server's own, and then it goes on")
   func elsewhere() throws {
     let page = try Self.register(#"{"session":"s","flows":[{"stages":["org.example.riddle"]}]}"#)
@@ -240,6 +247,7 @@ struct ScreenTests {
     #expect(page.body(of: "/register").contains(#""session":"s""#))
   }
 
+  // Proves C24, J44
   @Test("rooms stand with the latest message first, with preview and badge, and move when there is news")
   func roomList() {
     let page = Page()
@@ -257,6 +265,7 @@ struct ScreenTests {
     #expect(page.all("ma-entry-preview").map(\.text).first == "peas")
   }
 
+  // Proves T5
   @Test("an opened room shows its messages as text, and what is written appears before the server has it")
   func roomScreen() throws {
     let page = Page()
@@ -287,6 +296,7 @@ struct ScreenTests {
     #expect(page.all("mg-text").map(\.text) == ["beans", "peas", "corn"])
   }
 
+  // Proves C52, W34
   @Test("a refused message offers to try again, and trying again sends it")
   func refused() throws {
     let page = Page()
@@ -304,6 +314,7 @@ struct ScreenTests {
     #expect(page.body(of: "/send/").contains("peas"))
   }
 
+  // Proves C64
   @Test("Escape closes a dialog, and the rest of the page takes no input while it is open")
   func dialog() throws {
     let page = Page()
@@ -321,6 +332,7 @@ struct ScreenTests {
     #expect(page.root.first("ma-app")?.attributes["inert"] == nil)
   }
 
+  // Proves J15
   @Test("without the network a banner says so, and with it the banner is gone")
   func offline() {
     let page = Page()

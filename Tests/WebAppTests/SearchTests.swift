@@ -62,6 +62,7 @@ struct SearchTests {
 
   // MARK: Searching
 
+  // Proves P17
   @Test("a search is narrowed by who said it and to what has a file; what narrows is a chip that can be taken away")
   func narrowed() throws {
     try open("searchRoom")
@@ -87,7 +88,7 @@ struct SearchTests {
     #expect(page.dom[page.dom.focused].attributes["aria-label"] == "searchFor")
   }
 
-  @Test("one's own messages are found by one's own ID, and an ID of somebody unknown counts once it was written to its end")
+  @Test("a search by sender takes the user's own ID at once, and an unknown ID when it is complete")
   func somebody() throws {
     try open("searchRoom")
     page.type("@nora:other.ex", into: "saidBy")
@@ -100,6 +101,7 @@ struct SearchTests {
     #expect(target.contains("%40alice"))
   }
 
+  // Proves P17
   @Test("without words the room's history is looked through; in all conversations a word is asked for")
   func wordless() throws {
     try open("searchRoom")
@@ -118,11 +120,12 @@ struct SearchTests {
     #expect(page.body(of: "/search").contains(#""contains_url":false"#) && !page.body(of: "/search").contains("rooms"))
   }
 
+  // Proves P17
   @Test("dates cut what the server finds: pages go on until enough is there, the first day, or the bound, and it says which")
   func dates() throws {
     try open("searchRoom")
     page.type("beans", into: "searchFor")
-    // A year that is not written to its end is none.
+    // An incomplete year is ignored.
     page.type("0197-01-10", into: "sinceDay")
     #expect(chips.isEmpty)
     page.type("1970-01-10", into: "sinceDay")
@@ -168,6 +171,7 @@ struct SearchTests {
 
   // MARK: Shared
 
+  // Proves P13
   @Test("what was shared is a grid by month; a click shows it large, from where a button leads to its message")
   func pictures() throws {
     try open("sharedInRoom")
@@ -261,6 +265,7 @@ struct SearchTests {
     #expect(page.all("ma-shared").count == 1 && page.app.place.showsDetails == false)
   }
 
+  // Proves C57, P17
   @Test("what is found comes in pages; in all conversations each says of which it is, and a click leads there")
   func pages() throws {
     try open("searchRoom")

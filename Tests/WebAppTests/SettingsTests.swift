@@ -19,6 +19,7 @@ struct SettingsTests {
     return page
   }
 
+  // Proves C32
   @Test("devices are listed, this one first, and another is signed out with the password")
   func devices() throws {
     let page = Self.page(.devices)
@@ -65,6 +66,7 @@ struct SettingsTests {
     #expect(page.text.contains("Desk"))
   }
 
+  // Proves J33
   @Test("an ignored person is listed when the list has come back, before the answer or after it", arguments: [true, false])
   func ignoring(isEarly: Bool) throws {
     let page = Self.page(.privacy)
@@ -77,6 +79,7 @@ struct SettingsTests {
     #expect(page.all("ma-button").contains { $0.attributes["aria-label"] == Strings[.stopIgnoring] + ": @mallory:x" })
   }
 
+  // Proves C31
   @Test("a new password is at least eight characters, and is changed with the old one")
   func password() {
     let page = Self.page(.account)
@@ -93,6 +96,7 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.passwordChanged]))
   }
 
+  // Proves C32
   @Test("all other devices are signed out at once, with the password")
   func otherDevices() {
     let page = Self.page(.devices)
@@ -107,6 +111,7 @@ struct SettingsTests {
     #expect(page.all("ma-device").count == 1 && !page.all("ma-button").contains { $0.allText == Strings[.signOutOthers] })
   }
 
+  // Proves C31
   @Test("the account gets an e-mail address once its mail is followed, and loses it again")
   func emails() throws {
     let page = Self.page(.account)
@@ -135,6 +140,7 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.noEmails]))
   }
 
+  // Proves C31
   @Test("the account is closed with the password, and the page is where one signs in")
   func closing() throws {
     let page = Self.page(.account)
@@ -151,7 +157,8 @@ struct SettingsTests {
     #expect(page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
   }
 
-  @Test("somebody is ignored by their ID, and what is none is said to be none")
+  // Proves C53
+  @Test("a user is ignored by ID, and an invalid ID is refused")
   func ignored() {
     let page = Self.page(.privacy)
     page.type("mallory", into: Strings[.userID])
@@ -167,6 +174,7 @@ struct SettingsTests {
     #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@mallory:chat.example") })
   }
 
+  // Proves C33
   @Test("a keyword becomes a rule, and what all rooms tell is chosen")
   func notifications() throws {
     let page = Self.page(.notifications)
@@ -181,7 +189,7 @@ struct SettingsTests {
       page.requests.contains { $0.request.target.contains("/pushrules/") && $0.request.target.contains(".m.rule.message") })
   }
 
-  @Test("reactions to one's own messages are told of where one wants it, and quiet hours are the account's")
+  @Test("notifications of reactions can be turned on, and quiet hours belong to the account")
   func wishes() throws {
     let page = Self.page(.notifications)
     let box = try #require(page.all("ma-check").first { $0.allText == Strings[.tellReactions] }?.children.first)
@@ -229,6 +237,7 @@ struct SettingsTests {
     #expect(page.all("ma-overlay").isEmpty)
   }
 
+  // Proves P5
   @Test("lines of deleted messages are shown or not as the settings say, at once")
   func deleted() throws {
     let page = Page()

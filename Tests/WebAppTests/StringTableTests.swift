@@ -43,6 +43,7 @@ struct StringTableTests {
     return Set(own.keys).union(english.keys).filter { own[$0] != english[$0] }.sorted()
   }
 
+  // Proves C63, P45
   @Test("every text is there in every language, with the same places for what is filled in", arguments: forms.keys.sorted())
   func complete(_ language: String) throws {
     let (own, english) = (try Self.texts(language), try Self.texts("en"))
@@ -57,6 +58,7 @@ struct StringTableTests {
     }
   }
 
+  // Proves C63
   @Test("a text that a language lacks, has too much or has with another place is found")
   func compared() throws {
     let english = [("a", "x"), ("b", "{0}")]
@@ -66,6 +68,7 @@ struct StringTableTests {
     #expect(Self.differences([("a", "x {0}"), ("b", "{1}")], english) == ["a", "b"])
   }
 
+  // Proves B21
   @Test("a page in a language from right to left keeps what is filled in apart")
   func isolated() {
     let table = StringTable("a = دعا {0} {1}", isRightToLeft: true)
@@ -117,6 +120,7 @@ struct StringTableTests {
     #expect((0...5).map { table.words(0, form: $0) } == ["one", "few", "other", "other", "other", "other"])
   }
 
+  // Proves J45
   @Test(
     "people stand for a room without a name",
     arguments: [
@@ -129,6 +133,7 @@ struct StringTableTests {
     #expect(Strings.words(for: name) == words)
   }
 
+  // Proves J30
   @Test(
     "a line says who did what, and why",
     arguments: [

@@ -35,6 +35,7 @@ struct UnreadTests {
     page.all("mg-row").filter { !page.all("mg-divider", in: $0).allSatisfy(\.text.isEmpty) }.map(\.allText)
   }
 
+  // Proves P20, W14
   @Test("a room is marked as unread from a message on: it is left, and the divider stands above it when one comes back")
   func fromHere() throws {
     try page.openRoom(Self.books)
@@ -51,6 +52,7 @@ struct UnreadTests {
       divided.count == 1 && divided.first?.contains("two books") == true, "\(divided) \(page.all("mg-row").map(\.allText))")
   }
 
+  // Proves J37
   @Test("all that is unread is marked as read at once, where only that is shown")
   func all() throws {
     page.signIn()
@@ -65,6 +67,7 @@ struct UnreadTests {
     #expect(page.app.shownCount == 0 && page.badges.allSatisfy(\.isEmpty))
   }
 
+  // Proves P18
   @Test("a room whose unread messages begin far behind says how many there are, and leads to the first")
   func farBehind() throws {
     try page.openRoom(
@@ -80,6 +83,7 @@ struct UnreadTests {
     #expect(!page.all("ma-button").contains { $0.allText.contains("newMessages 300") })
   }
 
+  // Proves B4
   @Test("why a room is unread: each message with the rule that says so; a click leads there")
   func why() throws {
     page.signIn()
@@ -107,6 +111,7 @@ struct UnreadTests {
     #expect(page.app.place.room?.string == "!a" && !page.app.dialogs.isOpen)
   }
 
+  // Proves P2
   @Test("the threads of a room are listed, those with something unread apart; a click opens one, an empty list says so")
   func threads() throws {
     let reply = #"{"msgtype":"m.text","body":"green","m.relates_to":{"rel_type":"m.thread","event_id":"$1"}}"#
@@ -133,6 +138,7 @@ struct UnreadTests {
     #expect(page.all("ma-side").first?.attributes["aria-label"] == "thread")
   }
 
+  // Proves P26
   @Test("a room is snoozed for an hour, until the morning or for a week, and woken")
   func snoozed() throws {
     page.signIn()
@@ -178,6 +184,7 @@ struct UnreadTests {
     #expect(page.all("ma-room-muted").isEmpty)
   }
 
+  // Proves J31
   @Test("a room of the server's notices is told apart, in the list and in its header")
   func notices() throws {
     page.signIn()

@@ -17,6 +17,7 @@ struct ValueTests {
     #expect(Place.list.fragment.isEmpty)
   }
 
+  // Proves C55
   @Test("an address names a room or alias, an event in it and servers that know it, encoded or not")
   func destination() throws {
     let alias = try #require(RoomAlias("#garden:chat.example"))
@@ -29,7 +30,7 @@ struct ValueTests {
   }
 
   @Test(
-    "an address that names nothing is none",
+    "an address that names nothing is refused",
     arguments: ["", "room/", "room/abc", "settings", "room/!", "room/@alice:example.org", "room/!a:b/abc", "rooms/!a:b"])
   func noPlace(_ fragment: String) {
     #expect(Destination(fragment: fragment) == nil)
@@ -42,7 +43,7 @@ struct ValueTests {
     #expect(read.event == place.event && read.offset == offset)
   }
 
-  @Test("what is no saved place is none", arguments: ["", "$abc", "abc 1", "$abc 1 2", "$abc 99999999999999999999"])
+  @Test("an invalid saved place is ignored", arguments: ["", "$abc", "abc 1", "$abc 1 2", "$abc 99999999999999999999"])
   func noSavedPlace(_ text: String) {
     #expect(SavedPlace(text: text) == nil)
   }
@@ -62,7 +63,7 @@ struct ValueTests {
     #expect(Server.address(typed: typed) == nil)
   }
 
-  @Test("the well-known file names the server, and what is none names nothing")
+  @Test("the well-known file names the server, and an invalid file names nothing")
   func wellKnown() {
     let good = Array(#"{"m.homeserver":{"base_url":"https://matrix.example.org/"}}"#.utf8)
     #expect(Server.named(inWellKnown: good)?.base == "https://matrix.example.org")

@@ -19,8 +19,9 @@ struct WritingTests {
     }
   }
 
+  // Proves C41, P11
   @Test(
-    "a text that begins with a slash is a command, refused with words where it is none",
+    "a text that begins with a slash is a command, and an unknown command is refused with a reason",
     arguments: [
       ("hello /me", "text: hello /me"), ("/me waves", "emote: waves"), ("/me", "wrong: /me …"),
       ("/shrug", "text plain: ¯\\_(ツ)_/¯"), ("/shrug why", "text plain: why ¯\\_(ツ)_/¯"), ("/plain *a*", "text plain: *a*"),
@@ -36,6 +37,7 @@ struct WritingTests {
     #expect(meaning(text) == wanted)
   }
 
+  // Proves C37
   @Test(
     "names and emoji are found by what they begin with, then by their words, then by any part",
     arguments: [
@@ -46,6 +48,7 @@ struct WritingTests {
     #expect(Match.rank(name, wanted) == rank)
   }
 
+  // Proves P8
   @Test("a message shows previews of three links, each once, without those that its writer wants none of")
   func previewed() {
     let body = (1...5).map { "https://a.example/\($0) https://a.example/1" }.joined(separator: " ")
@@ -76,6 +79,7 @@ struct WritingTests {
     )
   }
 
+  // Proves C40, P10
   @Test("every emoji of the file has a name of its own letters, and the usual ones are found")
   func emoji() throws {
     let file = StringTableTests.web.appendingPathComponent("emoji.txt")
@@ -103,6 +107,7 @@ struct WritingTests {
     #expect(VoiceRecorder<FakeDOM>.summary([0.5]) == [0.5] && VoiceRecorder<FakeDOM>.summary([]).isEmpty)
   }
 
+  // Proves C49
   @Test(
     "a day has a number", arguments: [("1970-01-01", 0), ("2000-02-29", 11_016), ("2000-03-01", 11_017), ("2026-11-22", 20_779)]
   )
@@ -110,11 +115,12 @@ struct WritingTests {
     #expect(CalendarDay(text)?.number == number)
   }
 
-  @Test("what is no day is none", arguments: ["", "2026", "2026-13-01", "2026-00-10", "2026-1-x", "99999999999-1-1"])
+  @Test("an invalid date is not a day", arguments: ["", "2026", "2026-13-01", "2026-00-10", "2026-1-x", "99999999999-1-1"])
   func noDay(_ text: String) {
     #expect(CalendarDay(text) == nil)
   }
 
+  // Proves C54
   @Test("JSON is shown with indents, and texts in it stay as they are")
   func indented() {
     #expect(

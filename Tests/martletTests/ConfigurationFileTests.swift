@@ -37,13 +37,60 @@ struct ConfigurationFileTests {
       let entries = try entries(text)
       Issue.record("accepted: \(entries)")
     } catch let error as ConfigurationError {
-      guard case .malformed("m.yaml", line, _) = error else {
+      guard case .malformed("m.yaml", let problem, _) = error, problem.line == line else {
         Issue.record("\(error)")
         return
       }
     } catch {
       Issue.record("\(error)")
     }
+  }
+
+  @Test(
+    "A mistake in the layout is told with its column and what was expected",
+    arguments: [
+      ("a: 1\n\tb: 2\n", "line 2, column 1: a tab cannot indent a line; use spaces"),
+      ("log:\n  \tlevel: info\n", "line 2, column 3: a tab cannot indent"),
+      (
+        "log:\n  level: info\n   format: text\n", "line 3, column 10: indented by 3 spaces, but line 2, which has a value, by 2"
+      ),
+      (
+        "log:\n  level: info\n format: text\n",
+        "line 3, column 2: indented by 1 space, expected 2 as in line 2 or 0 as in line 1"
+      ),
+      ("a: b: c\n", "line 1, column 5: only one name and value can stand in a line"),
+      ("a:1\nb: 2\n", "line 1, column 1: the file must contain settings, each as name: value with a space behind the colon"),
+      ("log:\n  level:info\n  format: text\n", "line 2 needs a colon and a space behind its name, as in name: value"),
+      ("a: @b:example.org\n", "line 1, column 4: a value cannot begin with @; put the value into quotes"),
+      ("a: [1, 2\nb: 3\n", "the list that begins in line 1, column 4 needs a comma"),
+      ("a: {b: 1\nc: 3\n", "the mapping that begins in line 1, column 4 needs a comma"),
+      ("a: 'open\n", "the text in quotes that begins in line 1, column 4 does not end"),
+      ("log:\nlevel: info\n", "line 1, column 5: log is a group of settings: indent its settings below it, each by two spaces"),
+      ("a: &x 1\n", "line 1, column 4: anchors and tags are not supported")
+    ])
+  func layout(text: String, message: String) {
+    let told = #expect(throws: ConfigurationError.self) { try entries(text) }?.description ?? ""
+    #expect(told.contains(message), "\(told)")
+  }
+
+  @Test("A mistake is shown with the two lines above and below it")
+  func excerpt() {
+    let file = "a: 1\nb: 2\nc: 3\n\td: 4\ne: 5\n# end\nf: 6\n"
+    let told = #expect(throws: ConfigurationError.self) { try entries(file) }?.description ?? ""
+    #expect(told.hasSuffix("\n  2 | b: 2\n  3 | c: 3\n> 4 | →d: 4\n  5 | e: 5\n  6 | # end"), "\(told)")
+  }
+
+  @Test(
+    "The lines around a mistake show no secret",
+    arguments: [
+      "registration_shared_secret: hunter2\n\tx: 1\n", "\tx: 1\nmail:\n  password: 'hunter2'\n",
+      "registration_tokens:\n- hunter2\n\tx: 1\n", "\tx: 1\nregistration_tokens: [\nhunter2]\n",
+      "jwt: {secret: hunter2, x\n", "gifs:\n  \"key\" : hunter2\n\tx: 1\n", "PASSWORD hunter2\n\tx: 1\n",
+      "jwt:\n  secret: |\n    hunter2: b\n\tx: 1\n"
+    ])
+  func secrets(text: String) {
+    let told = #expect(throws: ConfigurationError.self) { try entries(text) }?.description ?? ""
+    #expect(!told.isEmpty && !told.contains("hunter2"), "\(told)")
   }
 
   @Test("Eight levels are still allowed")

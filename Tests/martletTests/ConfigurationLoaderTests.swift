@@ -139,6 +139,69 @@ struct ConfigurationLoaderTests {
   }
 
   @Test(
+    "An unknown name is answered with the nearest one",
+    arguments: [
+      ("server_nam: x\n", "did you mean server_name?"), ("serverName: x\n", "did you mean server_name?"),
+      ("level: info\n", "did you mean log.level?"), ("log:\n  levle: info\n", "did you mean log.level?"),
+      ("log:\n  server_name: x\n", "did you mean server_name?"), ("sever_naem: x\n", "did you mean server_name?"),
+      ("public_url: x\n", "did you mean public_base_url?"), ("url: x\n", "did you mean gifs.url?"),
+      ("log: info\n", "it is a group of settings: indent level, format below it"),
+      ("zebra: x\n", "martlet help lists all settings"),
+      ("single_sign_on:\n  a:\n    issuers: x\n", "has the settings issuer, client_id")
+    ])
+  func nearestName(yaml: String, hint: String) {
+    #expect(refusal(yaml).contains(hint), "\(refusal(yaml))")
+  }
+
+  @Test("An unknown flag is answered with the nearest one")
+  func nearestFlag() {
+    #expect(refusal("", [:], ["--server-nam", "x"]).contains("did you mean --server-name?"))
+    #expect(refusal("", [:], ["--public-url", "x"]).contains("did you mean --public-base-url?"))
+    #expect(refusal("", [:], ["--" + String(repeating: "x", count: 10_000), "x"]).contains("martlet help lists"))
+  }
+
+  @Test(
+    "What is allowed but probably not meant is a warning",
+    arguments: [
+      (["--registration=open", "--public-base-url=https://a.example"], "registration is open and public_base_url is set"),
+      (["--registration=open", "--trusted-proxies=::1"], "registration is open and trusted_proxies is set"),
+      (["--public-base-url=https://a.example"], "server_name is localhost"),
+      (["--public-base-url=https://a.example"], "trusted_proxies is not set"),
+      (["--public-base-url=http://a.example"], "public_base_url is http"),
+      (["--max-upload-bytes=2000", "--media-user-quota-bytes=1000"], "max_upload_bytes is more than"),
+      (["--bind=0.0.0.0:8008", "--rate-limits=false"], "rate_limits is false"),
+      (["--bind=0.0.0.0:8008", "--password-hash-memory-mib=8"], "password_hash.memory_mib is below 19")
+    ])
+  func warnings(flags: [String], warning: String) throws {
+    let warnings = try load("", [:], flags).configuration.warnings
+    #expect(warnings.contains { $0.hasPrefix(warning) }, "\(warnings)")
+  }
+
+  @Test(
+    "A server for this machine, and one that is set up as the guide says, get no warning",
+    arguments: [
+      [], ["--rate-limits=false", "--password-hash-memory-mib=8"],
+      ["--public-base-url=http://localhost:8008", "--registration=open"],
+      ["--public-base-url=http://127.0.0.1"], ["--public-base-url=http://[::1]:8008/chat"], ["--public-base-url=http://[::1]"],
+      [
+        "--server-name=a.example", "--public-base-url=https://a.example", "--trusted-proxies=127.0.0.1",
+        "--registration=open", "--registration-open-to-everyone=true"
+      ]
+    ])
+  func noWarnings(flags: [String]) throws {
+    #expect(try load("", [:], flags).configuration.warnings == [])
+  }
+
+  @Test("A start says which address other machines use, if they can reach the server")
+  func addressForOthers() throws {
+    #expect(try load().configuration.addressForOthers == nil)
+    let proxied = try load("", [:], ["--public-base-url=https://a.example/"]).configuration.addressForOthers
+    #expect(proxied == "Other machines use https://a.example (public_base_url)")
+    let direct = try load("", [:], ["--bind=0.0.0.0:8008"]).configuration.addressForOthers
+    #expect(direct?.hasPrefix("public_base_url is not set: ") == true)
+  }
+
+  @Test(
     "A bad value is refused with name, value and what is allowed",
     arguments: [
       ("registration", "maybe", "open, token, closed"), ("rate_limits", "yes", "true or false"),

@@ -52,6 +52,22 @@ struct ConfigurationTextTests {
     }
   }
 
+  @Test("The summary of a check says who can reach the server and create accounts, and warns")
+  func summary() throws {
+    let flags = ["--public-base-url=https://a.example", "--registration=open", "--server-name=a.example"]
+    let environment = ["MARTLET_SERVER_NAM": "x"]
+    let summary = ConfigurationText.summary(
+      try ConfigurationLoader.load(flags: flags, environment: environment, defaultPaths: []))
+    for part in [
+      "The settings are valid", "none; flags and environment only", "@name:a.example", "127.0.0.1:8008 (this machine only)",
+      "Clients use: https://a.example", "by a reverse proxy", "anyone can create one (registration is open)",
+      "Warning: registration is open", "Warning: trusted_proxies is not set", "did you mean MARTLET_SERVER_NAME?"
+    ] {
+      #expect(summary.contains(part), "\(part) is not in:\n\(summary)")
+    }
+    #expect(summary.split(separator: "\n").allSatisfy { $0.hasPrefix("#") }, "the whole output stays a valid file")
+  }
+
   private func readFile(_ path: String) throws -> String {
     let bytes = try #require(fileBytes(path), "\(path) cannot be read")
     return String(decoding: bytes, as: UTF8.self)

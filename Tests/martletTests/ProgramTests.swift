@@ -51,7 +51,7 @@ struct ProgramTests {
   func trouble() {
     let pages = OperationsPages(metrics: Metrics())
     pages.watch { "The disk is full." }
-    #expect(String(decoding: pages.health().body, as: UTF8.self) == #"{"status":"starting"}"#)
+    #expect(String(decoding: pages.health().body, as: UTF8.self).contains("starting"), "not failing before it has started")
     pages.set(.ok)
     #expect(
       pages.health()

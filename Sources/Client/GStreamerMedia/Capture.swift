@@ -6,7 +6,7 @@ import Synchronization
 /// A pipeline of GStreamer's that gives frames: what camera, microphone and files have in common.
 final class Capture: Sendable {
   private struct Running: @unchecked Sendable {
-    // Closed once, by whoever takes it out of the mutex.
+    // Closed once, by the code that takes it out of the mutex.
     let pipeline: OpaquePointer
     let taker: CaptureTaker
   }

@@ -6,7 +6,7 @@ struct ICEAddress {
   private let authority: Substring
   private let query: Substring
 
-  /// nil where it is none.
+  /// Returns nil if it is not valid.
   init?(_ uri: String) {
     guard let colon = uri.firstIndex(of: ":") else { return nil }
     scheme = uri[..<colon]

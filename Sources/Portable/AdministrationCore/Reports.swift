@@ -58,7 +58,7 @@ package struct ReportDetails: Sendable {
   package let after: [Message]
   package let roomName: ByteString?
 
-  /// Whom the report is about.
+  /// The user that the report is about.
   package var accused: UserID? { message?.sender ?? report.user }
 
   init?(_ json: JSON) {

@@ -64,7 +64,7 @@ extension EventType {
   public static let hidden: EventType = "martlet.hidden"
   /// Of a room, ours: messages that the user does not want to see any more. Documentation/Extensions.md.
   public static let removed: EventType = "martlet.removed"
-  /// Ours, of a room and of the account: what one is told of beyond the push rules. Documentation/Extensions.md.
+  /// Martlet's own, for rooms and the account: notification settings beyond the push rules. Documentation/Extensions.md.
   public static let snooze: EventType = "martlet.snooze"
   public static let quietHours: EventType = "martlet.quiet_hours"
   public static let reactionNotifications: EventType = "martlet.reaction_notifications"

@@ -22,7 +22,7 @@ public struct Permalink: Sendable, Equatable {
 
   /// Servers of a link that are kept.
   public static var viaLimit: Int { 20 }
-  /// Bytes of a link that are read; a longer one is none.
+  /// The longest link that is read, in bytes.
   public static var bytesLimit: Int { 8_192 }
 
   public init(_ target: Target, event: EventID? = nil, via: [ServerName] = [], action: Action? = nil) {
@@ -181,7 +181,7 @@ extension Permalink {
     return bytes[count...]
   }
 
-  /// What stands before and behind the first `separator`; nil behind where there is none.
+  /// Returns the parts before and behind the first `separator`; the second is nil without a separator.
   private static func split(_ bytes: ArraySlice<UInt8>, at separator: UInt8) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
     guard let i = bytes.firstIndex(of: separator) else { return (bytes, nil) }
     return (bytes[..<i], bytes[(i + 1)...])

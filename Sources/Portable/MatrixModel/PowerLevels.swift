@@ -137,7 +137,7 @@ public struct PowerLevels: Sendable, Equatable {
     level(of: user) >= required(.ban) && canKick(target, by: user)
   }
 
-  /// Whether `user` may redact an event of `sender`: one's own with the level of `m.room.redaction`, others' with `redact` too.
+  /// Whether `user` may redact an event of `sender`. Their own need the level of `m.room.redaction`, those of others also `redact`.
   public func canRedact(eventOf sender: UserID, by user: UserID) -> Bool {
     canSend(.redaction, by: user) && (sender == user || level(of: user) >= required(.redact))
   }

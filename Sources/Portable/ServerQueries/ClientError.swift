@@ -16,7 +16,7 @@ public indirect enum ClientError: Error, Sendable {
   case noHomeserver(DiscoveryError)
   /// The server's certificate is not trusted.
   case untrustedServer
-  /// Whoever asked has stopped waiting for it.
+  /// The caller no longer waits for the result.
   case cancelled
   /// The answer was not what the spec says.
   case badAnswer
@@ -24,7 +24,7 @@ public indirect enum ClientError: Error, Sendable {
   case invalidUserID
   /// Neither a room ID nor an alias.
   case invalidRoomAddress
-  /// One cannot chat with oneself.
+  /// A user cannot chat with themselves.
   case ownUserID
   case unknownRoom
   case notSignedIn

@@ -17,8 +17,10 @@ package enum BackupError: Error, Equatable, CustomStringConvertible {
   case compressed(program: String)
   /// The folder or the stream holds no complete backup.
   case incomplete(path: String)
-  /// A file of the backup is missing or has other bytes than the list says.
+  /// The list of the backup is damaged.
   case damaged(path: String, reason: String)
+  /// Files of the backup are missing or have other bytes than the list says.
+  case damagedFiles(DamagedFiles)
   /// The place of the restored data folder is taken.
   case exists(path: String)
   /// A server uses a folder that was the data folder.
@@ -50,6 +52,7 @@ package enum BackupError: Error, Equatable, CustomStringConvertible {
     case .incomplete(BackupStream.name): "the stream ends too early: it is not a whole backup"
     case .incomplete(let path): "\(path) has no complete backup: there is no \(BackupFolder.listName)"
     case .damaged(let path, let reason): "the backup is damaged: \(path) \(reason)"
+    case .damagedFiles(let files): files.description
     case .exists(let path): "\(path) has files; restore does not overwrite them. Move them away or name another data_dir"
     case .serverRuns(let path): "a server uses \(path); stop it first"
     case .mountPoint(let path):

@@ -21,11 +21,15 @@ package struct Restore {
   /// Compares every file of a backup with its checksum, and writes nothing.
   ///
   /// - Parameter newestSchema: the newest schema that this program knows.
-  /// Throws `incomplete`, `damaged`, `newer`, and others of `BackupError`.
+  /// Throws `incomplete`, `damaged`, `damagedFiles` with every damaged file, `newer`, and others of `BackupError`.
   package static func check(_ path: String, newestSchema: Int) throws(BackupError) -> Summary {
     let folder = try BackupFolder(path, makes: false)
     let list = try readList(of: folder, newestSchema)
-    for file in list.files { try check(try FileContent.read(folder.file(file.hash)), of: file, at: folder.file(file.hash)) }
+    var damaged = DamagedFiles()
+    for file in list.files {
+      damaged.compare(try FileContent.read(folder.file(file.hash)), with: file, at: folder.file(file.hash))
+    }
+    try damaged.throwIfAny()
     return Summary(list)
   }
 
@@ -34,7 +38,9 @@ package struct Restore {
     let stream = try BackupStreamReader.read(descriptor)
     guard let list = stream.list else { throw .incomplete(path: BackupStream.name) }
     guard list.schema <= newestSchema else { throw .newer(version: list.schema, supported: newestSchema) }
-    for file in list.files { try check(stream.files[file.hash], of: file, at: BackupFolder.name(of: file.hash)) }
+    var damaged = DamagedFiles()
+    for file in list.files { damaged.compare(stream.files[file.hash], with: file, at: BackupFolder.name(of: file.hash)) }
+    try damaged.throwIfAny()
     return Summary(list)
   }
 
@@ -42,7 +48,7 @@ package struct Restore {
   /// and moved there in one step, so that an interrupted restore leaves no data folder.
   ///
   /// - Parameter newestSchema: the newest schema that this program knows.
-  /// Throws `exists`, `serverRuns`, `mountPoint`, `incomplete`, `damaged`, `newer`, and others of `BackupError`. `data` is then as it was.
+  /// Throws `exists`, `serverRuns`, `mountPoint`, `incomplete`, `damaged`, `damagedFiles`, `newer`, and others of `BackupError`. `data` is then as it was.
   package static func run(from path: String, to data: String, newestSchema: Int) throws(BackupError) -> Summary {
     let folder = try BackupFolder(path, makes: false)
     let list = try readList(of: folder, newestSchema)
@@ -51,7 +57,7 @@ package struct Restore {
     do throws(BackupError) {
       try FileContent.remove(new)
       try FileContent.makeFolder(new)
-      for file in list.files { try copy(file, from: folder, to: new) }
+      try copy(list.files, from: folder, to: new)
       try FileContent.walk(new) { path, status throws(BackupError) in
         if status.isFolder { try FileContent.sync("\(new)/\(path)") }
       }
@@ -103,22 +109,27 @@ package struct Restore {
     return place
   }
 
-  private static func copy(_ file: BackupList.File, from folder: BackupFolder, to data: String) throws(BackupError) {
-    let target = "\(data)/\(file.entry.path)"
-    if let slash = file.entry.path.lastIndex(of: "/") { try FileContent.makeFolder("\(data)/\(file.entry.path[..<slash])") }
-    try check(try FileContent.copy(folder.file(file.hash), to: target), of: file, at: folder.file(file.hash))
-    // The next backup sees by it that the file is as it was.
-    let seconds = file.entry.modified / 1_000_000
-    let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(file.entry.modified - seconds * 1_000_000) * 1_000)
-    guard utimensat(AT_FDCWD, target, [time, time], 0) == 0 else { throw .system(target) }
+  /// Copies files and compares them with their checksums. From the first damaged file on it only reads, to name the others.
+  private static func copy(_ files: [BackupList.File], from folder: BackupFolder, to data: String) throws(BackupError) {
+    var damaged = DamagedFiles()
+    for file in files {
+      let source = folder.file(file.hash)
+      guard damaged.isEmpty else {
+        damaged.compare(try FileContent.read(source), with: file, at: source)
+        continue
+      }
+      let target = "\(data)/\(file.entry.path)"
+      if let slash = file.entry.path.lastIndex(of: "/") { try FileContent.makeFolder("\(data)/\(file.entry.path[..<slash])") }
+      damaged.compare(try FileContent.copy(source, to: target), with: file, at: source)
+      if damaged.isEmpty { try setTime(of: target, to: file.entry.modified) }
+    }
+    try damaged.throwIfAny()
   }
 
-  private static func check(
-    _ found: FileContent.Summary?, of file: BackupList.File, at path: String
-  ) throws(BackupError) {
-    guard let found else { throw .damaged(path: path, reason: "(\(file.entry.path)) is missing") }
-    guard found.hash == file.hash, found.bytes == file.entry.bytes else {
-      throw .damaged(path: path, reason: "(\(file.entry.path)) does not have the checksum that is its name")
-    }
+  private static func setTime(of path: String, to microseconds: Int64) throws(BackupError) {
+    // The next backup sees by it that the file is as it was.
+    let seconds = microseconds / 1_000_000
+    let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(microseconds - seconds * 1_000_000) * 1_000)
+    guard utimensat(AT_FDCWD, path, [time, time], 0) == 0 else { throw .system(path) }
   }
 }

@@ -14,7 +14,7 @@ package struct CallConfiguration: Sendable {
   package var takesStreams = false
   /// By which others reach this machine, the best first; empty where it is reached by its own addresses.
   package var announced: [IPAddress] = []
-  /// A TURN server for clients that cannot reach the port; nil where there is none.
+  /// A TURN server for clients that cannot reach the port; nil if none is configured.
   package var turn: TURNServer?
   /// Whether networks that connect, and applications' servers, are held to a rate.
   package var rateLimits = true

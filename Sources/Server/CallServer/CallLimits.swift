@@ -49,7 +49,7 @@ package enum CallLimits {
   /// What happens to all of a session: comings, and requests that everyone hears of beside signals. With the signals it is less at once
   /// than is kept for who does not acknowledge.
   package static let broadcastRate = Rate(perSecond: 100, burst: 500)
-  /// All messages of a connection, also those that are no requests. Whoever says more is no client of ours, and ends.
+  /// The rate of all messages of a connection, also invalid ones. A connection that exceeds it is closed.
   package static let messageRate = Rate(perSecond: 50, burst: 400)
   /// Of a connection: reading one and answering it is the dearest of all requests.
   package static let offerRate = Rate(perSecond: 5, burst: 30)
@@ -70,7 +70,7 @@ package enum CallLimits {
   // What is owed to a connection that does not acknowledge.
   package static let unacknowledgedMessages = 1_500
   package static let unacknowledgedBytes = 1 << 20
-  /// When somebody to whom half of that is owed may be handed something on again: who keeps up acknowledges every 10 s.
+  /// The time after which a connection that owes acknowledgements of half of that may get another hand-over: a client acknowledges every 10 s.
   package static let fullOutboxMilliseconds: Int64 = 10_000
   /// Messages that wait for a socket to take them.
   static let socketQueue = 4_096

@@ -27,7 +27,7 @@ package actor CallServer {
   nonisolated var rooms: Rooms { homeserver.rooms }
   nonisolated let clock: WallClock
   nonisolated let configuration: CallConfiguration
-  /// For whoever measures, from any thread.
+  /// Figures for metrics, readable from any thread.
   package nonisolated let census = CallCensus()
   package nonisolated let workers: MediaWorkers
   nonisolated let recordings: Recordings
@@ -189,7 +189,7 @@ package actor CallServer {
     return SessionWorkers(media, home: loads.takeHome(), homeLimit: configuration.homeTransports)
   }
 
-  /// Credentials for whom the token is: a relay's quotas are theirs.
+  /// Returns credentials for the token's holder, because the relay's quotas apply per holder.
   func iceServers(for token: ConnectionToken) -> [SessionLogic.ICEServer] {
     guard let turn = configuration.turn else { return [] }
     let (name, password) = turn.credentials(for: token.holder, now: clock.now())

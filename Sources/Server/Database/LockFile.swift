@@ -17,7 +17,7 @@ struct LockFile: ~Copyable {
     }
     // Not before: who throws with all that is stored is deinitialized, and what was closed twice may be another's by then.
     descriptor = file
-    // For the message to whoever comes second; nothing depends on it, so a full disk is no reason to fail here.
+    // The process ID is for the error message of a second server. Nothing depends on it, so a full disk is no reason to fail here.
     let digits = Array("\(getpid())\n".utf8)
     if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, digits, digits.count, 0) }
   }

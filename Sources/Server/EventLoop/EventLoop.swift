@@ -127,7 +127,7 @@ package final class EventLoop: TaskExecutor, SerialExecutor, @unchecked Sendable
 
   /// Runs what is already queued, stops the thread and returns when it has ended. Later calls return as soon as it has.
   ///
-  /// Whoever opened handles on the loop closes them first.
+  /// Handles on the loop must be closed before.
   package func shutdown() async {
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       let hasStopped = remote.withLock { remote in

@@ -238,7 +238,7 @@ actor HTTPConnection {
     }
   }
 
-  /// Ends the connection at once. The handler is cancelled, whoever reads or writes gets `HTTPError.clientGone`.
+  /// Closes the connection at once. Cancels the handler; pending reads and writes get `HTTPError.clientGone`.
   func close() {
     if case .closed = mode { return }
     let session: WebSocketSession? = if case .webSocket(let session) = mode { session } else { nil }

@@ -40,7 +40,7 @@ package struct HomeserverConfiguration: Sendable {
   /// nil where there are no GIFs to look for.
   package var gifs: GifConfiguration?
   package var outbound = OutboundConfiguration()
-  /// The thumbnail program; nil where there is none.
+  /// The path of the thumbnail program; nil if it is not installed.
   package var thumbnailProgram: String?
   /// Whether users see who is online.
   package var isPresenceEnabled = true
@@ -48,7 +48,7 @@ package struct HomeserverConfiguration: Sendable {
   package var pushGateways: [String] = []
   /// Whether there are pushers of kind `webpush`.
   package var sendsWebPush = true
-  /// Whom the operators of push services may ask: a `mailto:` or `https:` URL. nil for the server's own address.
+  /// The contact for operators of push services: a `mailto:` or `https:` URL. nil for the server's own address.
   package var pushContact: String?
   /// How long reading on may go before gateways are told the new number of unread messages.
   package var pushBadgeDelay = Duration.milliseconds(1_500)

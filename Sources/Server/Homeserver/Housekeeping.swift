@@ -1,9 +1,9 @@
 import Telemetry
 
-/// What the server does by itself, not because somebody asks: finishing what a stop has interrupted, forgetting what is too old.
+/// The server's own chores: it finishes what a stop interrupted, and forgets what is too old.
 extension Homeserver {
   private struct Chore {
-    /// What is the case where the chore fails, for the log.
+    /// The consequence of a failure, for the log.
     let trouble: StaticString
     let work: @Sendable () async throws -> Void
 
@@ -22,7 +22,8 @@ extension Homeserver {
         try await accounts.finishDeactivations { user, error in
           log.error("a deactivated user is still in rooms", ["user": .text(user), "error": .text("\(error)")])
         }
-      }
+      },
+      Chore(orElse: "a search does not find all old messages yet") { [search] in try await search.indexOldEvents() }
     ]
   }
 

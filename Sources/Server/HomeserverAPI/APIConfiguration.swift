@@ -18,13 +18,13 @@ package struct APIConfiguration: Sendable {
   package var support = SupportContacts()
   /// Where other servers reach this one (`matrix.example.org:443`), for `/.well-known/matrix/server`; nil where its name says so.
   package var delegatedServer: String?
-  /// The token of whoever runs the program, good for what administrators may: made at each start, kept in memory only, known to
-  /// nobody outside the process. nil where there is no such way in.
+  /// The operator's token, with the rights of an administrator. It is made at each start, kept in memory only, and known to
+  /// nobody outside the process. nil if there is no such access.
   package var operatorKey: AccessToken?
 
   /// The version of the program, as administrators see it.
   package var version = ""
-  /// How long requests take; whoever serves them records it.
+  /// The durations of requests. The HTTP server records them.
   package var requestTimes = RequestTimes()
 
   /// Watches the room for what clients want to store. The default always has room.

@@ -48,7 +48,7 @@ package enum HomeserverAPI {
     routes.addAdministrationRoutes(configuration)
   }
 
-  /// Who one is, and how one gets in.
+  /// Identity and login.
   private static func addAccountRoutes(to routes: inout Routes) {
     routes.addRegistrationRoutes()
     routes.addLoginRoutes()

@@ -42,7 +42,7 @@ package struct Routes {
 
   /// Bytes of a JSON body where the endpoint does not say otherwise: an event may have 65,536, keys in bulk need more.
   package static let bodyBytesLimit = 1 << 20
-  /// The same where anyone may call: names and a password. Whoever has no account gets little memory for the asking.
+  /// The same for requests without an access token, which carry names and a password: strangers get little memory.
   package static let anonymousBodyBytesLimit = 64 << 10
 
   /// Adds an endpoint that needs an access token. Guests, the suspended, the locked and who is no administrator are held to
@@ -68,7 +68,7 @@ package struct Routes {
     }
   }
 
-  /// Charges a guess at a user's password to that user, whoever makes it.
+  /// Charges a guess at a user's password to that user, not to the guesser.
   var loginGuesses: @Sendable (UserID) throws -> Void {
     { [limiter] userID in try limiter?.charge(.authentication, to: userID) }
   }

@@ -9,7 +9,7 @@ package struct ServiceManager: Sendable {
 
   private let socketPath: [UInt8]
 
-  /// Takes the socket from `NOTIFY_SOCKET`: a path, or after `@` an abstract name. nil if there is none, or one that is not valid.
+  /// Takes the socket from `NOTIFY_SOCKET`: a path, or after `@` an abstract name. nil if it is not set or not valid.
   package init?(environment: [String: String]) {
     guard let path = environment["NOTIFY_SOCKET"].map({ Array($0.utf8) }) else { return nil }
     let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path)

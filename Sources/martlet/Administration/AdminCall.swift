@@ -5,7 +5,7 @@ import MatrixModel
 import Shell
 import Telemetry
 
-/// A subcommand under way: what it was given, whom it asks, how it shows the answer.
+/// A running subcommand: its input, the server it calls, the way it shows the answer.
 struct AdminCall: Sendable {
   static let administration = "/_synapse/admin"
   static let ownAdministration = "/_matrix/client/unstable/martlet.administration"
@@ -76,7 +76,7 @@ struct AdminCall: Sendable {
     return name.hasSuffix("_ts") ? Table.time(value) : name.hasSuffix("_bytes") ? Table.bytes(value) : Table.text(value)
   }
 
-  /// Asks until a task has ended, showing how far it is to whoever looks on. Throws `failed` with its error.
+  /// Polls until a task has ended, and shows its progress on a terminal. Throws `failed` with its error.
   func wait(_ path: String, while isActive: (JSON) -> Bool, _ progress: (JSON) -> String) async throws -> JSON {
     let isWatched = isatty(STDERR_FILENO) == 1
     while true {

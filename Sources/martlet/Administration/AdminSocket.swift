@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Lets the operator's commands ask the running server: whoever may open `admin.sock` in the data folder is its owner.
+/// Lets the operator's commands call the running server: only the owner of the data folder can open `admin.sock` in it.
 ///
 /// One call a connection: the client writes it and closes its side, the server writes the status, a line feed and the body.
 final class AdminSocket: Sendable {

@@ -75,6 +75,9 @@ struct DataCommand: Sendable {
     }
   ]
 
+  /// The faults that `check` prints for people.
+  private static let faultsShown = 200
+
   /// Stands for standard output or standard input in the place of a folder.
   private static let stream = "-"
 
@@ -108,7 +111,8 @@ struct DataCommand: Sendable {
     let left = arguments.has("--repair") ? try check.repair() : check.faults
     withExtendedLifetime(directory) {}
     let mended = check.faults.count - left.count
-    var lines = left.map { "\($0.path) \($0.text)\($0.repair == nil ? "" : " (--repair mends this)")" }
+    var lines = left.prefix(faultsShown).map { "\($0.path) \($0.text)\($0.repair == nil ? "" : " (--repair mends this)")" }
+    if left.count > faultsShown { lines.append("and \(left.count - faultsShown) more; --json lists all") }
     if mended > 0 { lines.append("mended: \(mended)") }
     if left.isEmpty { lines.append("the data folder is sound") }
     show(arguments, lines.joined(separator: "\n")) { writer in

@@ -29,6 +29,7 @@ struct MatrixCallTests {
     #"{"call_id":"\#(id)","version":\#(version),"party_id":"p\#(id)","lifetime":\#(lifetime),"offer":{"type":"offer","sdp":"v=0\nm=video 9\n"}\#(extra)}"#
   }
 
+  // Proves A1, M34
   @Test func aCallIsPlacedAnsweredAndHungUp() throws {
     ann.place("@bob:b")
     simulation.run(for: 1_000)
@@ -54,6 +55,7 @@ struct MatrixCallTests {
     #expect(ann.calls.calls.isEmpty || ann.call == nil)
   }
 
+  // Proves A2
   @Test func aRejectedCallEndsEverywhere() {
     let tablet = room.phone("tablet", of: "@bob:b")
     ann.place()
@@ -65,6 +67,7 @@ struct MatrixCallTests {
     #expect(room.sent.map(\.type) == ["m.call.invite", "m.call.reject", "m.call.select_answer"])
   }
 
+  // Proves M36
   @Test func whereOneDeviceAnswersTheOtherStops() {
     let tablet = room.phone("tablet", of: "@bob:b")
     ann.place()
@@ -74,6 +77,7 @@ struct MatrixCallTests {
     #expect(bob.call?.state == .connected && tablet.ends.values.first == .answeredElsewhere)
   }
 
+  // Proves M34
   @Test func ofTwoAnswersTheFirstIsSelected() {
     let tablet = room.phone("tablet", of: "@bob:b")
     ann.place()
@@ -88,6 +92,7 @@ struct MatrixCallTests {
     #expect(room.contents(of: "m.call.hangup").isEmpty)
   }
 
+  // Proves M36
   @Test func silencedItRingsElsewhereStill() {
     let tablet = room.phone("tablet", of: "@bob:b")
     ann.place()
@@ -98,6 +103,7 @@ struct MatrixCallTests {
     #expect(room.sent.count == 1)
   }
 
+  // Proves A4
   @Test func nobodyAnswers() {
     ann.place()
     simulation.run(for: CallLimits.lifetimeMilliseconds - 2_000)
@@ -108,6 +114,7 @@ struct MatrixCallTests {
     #expect(bob.ends.count == 1 && bob.call == nil)
   }
 
+  // Proves A3
   @Test func busyIsToldToBridges() {
     ann.place()
     simulation.run(for: 1_000)
@@ -128,6 +135,7 @@ struct MatrixCallTests {
     #expect(room.contents(of: "m.call.hangup").first?["reason"]?.string == "ice_failed")
   }
 
+  // Proves A12
   @Test func anInterruptedCallIsRestartedAndGivenUp() {
     connect()
     let peer = ann.call?.handle ?? 0
@@ -146,6 +154,7 @@ struct MatrixCallTests {
     #expect(room.contents(of: "m.call.hangup").first?["reason"]?.string == "ice_timeout")
   }
 
+  // Proves A5, M37
   @Test func mutingIsTold() throws {
     connect()
     ann.order { .mute($0, audio: true, video: nil) }
@@ -167,6 +176,7 @@ struct MatrixCallTests {
     #expect(bob.call?.remote.first?.isVideoMuted == true)
   }
 
+  // Proves A7, M37
   @Test func aScreenIsAStreamOfItsOwn() {
     connect()
     ann.order { .shareScreen($0, true) }
@@ -182,6 +192,7 @@ struct MatrixCallTests {
     #expect(ann.host.captured.count == 1)
   }
 
+  // Proves M34
   @Test func holdIsNegotiated() {
     connect()
     ann.order { .hold($0, true) }
@@ -192,6 +203,7 @@ struct MatrixCallTests {
     #expect(bob.call?.isHeldByOpponent == false && ann.host.peers.values.first?.isHeld == false)
   }
 
+  // Proves M34
   @Test func candidatesComeInFewEvents() {
     ann.place()
     simulation.run(for: 1_000)
@@ -242,7 +254,7 @@ struct MatrixCallTests {
     event("@eve:e", invite("stranger"), regard: .stranger)
     #expect(bob.call?.state == .ringing && bob.call?.rings == false && bob.rang.isEmpty)
     event("@bob:b", invite("myself", extra: #","invitee":"@bob:b""#))
-    #expect(bob.rang == ["myself"], "one may call oneself")
+    #expect(bob.rang == ["myself"], "users may call themselves")
   }
 
   @Test func whatEndedWithinTheSyncDoesNotRing() {

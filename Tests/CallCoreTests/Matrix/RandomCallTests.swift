@@ -6,6 +6,7 @@ import Testing
 
 /// Runs from a seed: whatever people do and however slowly events travel, all devices end up of one mind.
 struct RandomCallTests {
+  // Proves M35
   @Test(arguments: 1...150 as ClosedRange<UInt64>)
   func whereTwoCallEachOtherOneCallGoesOn(seed: UInt64) {
     let simulation = Simulation(seed: seed)

@@ -20,7 +20,7 @@ final class TestRoom {
   private(set) var logs: [UserID: [Entry]] = [:]
   private(set) var phones: [TestPhone] = []
   private var arrivals: [String: Int64] = [:]
-  /// Everything that was sent, by whom.
+  /// Everything that was sent, with its sender.
   private(set) var sent: [Entry] = []
 
   init(_ simulation: Simulation) { self.simulation = simulation }

@@ -15,6 +15,7 @@ struct VersionZeroTests {
     ann = room.phone("ann", of: "@ann:a")
   }
 
+  // Proves M34
   @Test func anOldClientIsCalled() throws {
     ann.place()
     simulation.run(for: 1_000)

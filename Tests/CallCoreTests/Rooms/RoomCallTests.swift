@@ -25,6 +25,7 @@ struct RoomCallTests {
     call.members(at: time).map { "\($0.user.localpart)/\($0.device)" }
   }
 
+  // Proves M39
   @Test func devicesComeAndGo() {
     var call = RoomCall()
     call.take(member("ann", "A", at: 100))
@@ -39,6 +40,7 @@ struct RoomCallTests {
     #expect(names(call, at: 500) == ["ann/A"])
   }
 
+  // Proves A18
   @Test func whoGoesWithoutAWordExpires() {
     var call = RoomCall()
     call.take(member("ann", "A", at: 0))
@@ -52,6 +54,7 @@ struct RoomCallTests {
     #expect(call.nextExpiry(after: 8 * hour) == nil)
   }
 
+  // Proves M39
   @Test func whatOtherClientsWriteIsRead() throws {
     let content = #"""
       {"application":"m.call","call_id":"","scope":"m.room","device_id":"D","expires":7200000,"m.call.intent":"audio",

@@ -5,6 +5,7 @@ import Testing
 
 /// Runs of several clients whose sockets break at any moment, each from a seed.
 struct RandomSessionTests {
+  // Proves Q15
   @Test(arguments: 1...80 as ClosedRange<UInt64>)
   func nothingIsLostOrRepeatedWhereSocketsBreak(seed: UInt64) {
     let run = Run(seed: seed, forgets: false)
@@ -93,7 +94,7 @@ struct RandomSessionTests {
 
     func settle() {
       for client in clients { client.canConnect = true }
-      // Whoever was forgotten hears of it with the next socket.
+      // A forgotten client hears of it with the next socket.
       for client in clients { client.drop() }
       simulation.run(for: 90_000)
     }

@@ -5,6 +5,7 @@ import Testing
 
 /// Peer connections straight between two clients.
 struct RelayedSessionTests {
+  // Proves M24
   @Test(arguments: 1...60 as ClosedRange<UInt64>)
   func whatEachPublishesArrivesAtTheOther(seed: UInt64) {
     let simulation = Simulation(seed: seed)

@@ -60,6 +60,7 @@ struct SessionTests {
     #expect((1...3).contains(ann.host.peers[1]?.offers ?? 0), "the four go out together")
   }
 
+  // Proves Q19
   @Test func whatWasCapturedBeforeTheGreetingGoesOutWithTheFirstOffer() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
@@ -73,6 +74,7 @@ struct SessionTests {
     #expect(bob.host.peers[1]?.offers == 1 && ann.session.streams.count == 1)
   }
 
+  // Proves Q19
   @Test func whatIsNotCapturedYetHoldsNothingUp() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
@@ -104,6 +106,7 @@ struct SessionTests {
     #expect(ann.texts.count { $0.contains(#""type":"publish""#) } == 3)
   }
 
+  // Proves A15
   @Test func whatIsWantedOfAStreamIsAskedForOnce() {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)
@@ -321,6 +324,7 @@ struct SessionTests {
     #expect(ann.host.peers.count == 1 && ann.host.captured.count == 1)
   }
 
+  // Proves A12
   @Test func aTransportThatIsLostIsRestarted() throws {
     let server = TestServer(simulation)
     let ann = publishing("ann", server)

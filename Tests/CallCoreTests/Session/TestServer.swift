@@ -152,7 +152,7 @@ final class TestServer {
   // MARK: Requests
 
   func take(_ text: [UInt8], from member: Member) {
-    // Nobody answers whom the server does not know any more.
+    // Clients that the server has forgotten get no answer.
     guard members.contains(where: { $0 === member }) else { return }
     guard let json = try? JSON.parse(text), let type = json["type"]?.string else {
       Issue.record("a client says only objects")

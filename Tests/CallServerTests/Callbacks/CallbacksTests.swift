@@ -50,6 +50,7 @@ import Testing
     #expect(condition())
   }
 
+  // Proves M30
   @Test func `what happens is told in order, signed, and again until it is taken`() async throws {
     try await Self.with([500, 503, 200]) { callbacks, application in
       #expect(callbacks.wants(Self.project) && !callbacks.wants(ProjectID(trusted: "4001")))

@@ -46,6 +46,7 @@ struct ChildProgramTests {
     }
   }
 
+  // Proves M47
   @Test func `it reads what lies in its folder, and no other file`() throws {
     let world = try World()
     let own = try world.shell("read line < own && echo \"$line\"")
@@ -57,6 +58,7 @@ struct ChildProgramTests {
     }
   }
 
+  // Proves M47
   @Test func `it writes the files that it was given, and makes, changes and removes no other`() throws {
     let world = try World()
     #expect(try world.shell("echo second > given").end == .exit(0))
@@ -72,6 +74,7 @@ struct ChildProgramTests {
     #expect(world.text("/folder/own") == "first\n" && world.text("/folder/new") == "none")
   }
 
+  // Proves M47
   @Test func `it signals nobody, and leaves no core`() throws {
     let world = try World()
     #expect(try world.shell("kill -0 $$").end != .exit(0))
@@ -79,6 +82,7 @@ struct ChildProgramTests {
     #expect(try world.shell("ulimit -c; exit 0").output == "0")
   }
 
+  // Proves M47
   @Test func `it opens no socket`() throws {
     let world = try World()
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -78,6 +78,7 @@ import Testing
   private static let vp9 = hex("83 49 83 42 20 27 F0 1D FF") + [UInt8](repeating: 0xFF, count: 25)
   private static let vp8 = hex("10 00 00 9D 01 2A 80 02 E0 01 00")
 
+  // Proves M46
   @Test(arguments: [
     (WebMTrack.vp9(width: 640, height: 480), "vp9", [[UInt8]](repeating: vp9, count: 25)),
     (.vp8(width: 640, height: 480), "vp8", [vp8] + [[UInt8]](repeating: [0x11, 1], count: 400)),

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a stream lasts from its first file to its last one's end, and its place follows who is there`() {
+  @Test func `a stream lasts from its first file to the end of its last, and its place follows the participants`() {
     let made = composition(
       file("a", 0, 10_000), file("b", 2_000, 3_000), file("b", 6_000, 1_000, part: 2), file("c", 8_000, 5_000))
     #expect(made.spans.map(\.stream) == ["a", "b", "c"] && made.spans.map(\.end) == [10_000, 7_000, 13_000])
@@ -43,6 +43,7 @@ import Testing
     #expect(places(made, of: "c") == [[8_000, 10_000, 320, 0] + half, [10_000, 13_000, 0, 0, 640, 480]])
   }
 
+  // Proves M46
   @Test func `another layout and other classes count from the moment on at which they came`() throws {
     var picture = RecordingLayout()
     picture.kind = .pip
@@ -62,7 +63,7 @@ import Testing
         [0, 3_000, 464, 344, 160, 120], [3_000, 6_000, 0, 0, 640, 480], [6_000, 9_000, 464, 344, 160, 120]
       ])
     #expect(places(made, of: "c").isEmpty)
-    // Whoever stands in the corner comes after the one whom that hides, whichever of them that is.
+    // The participant in the corner comes after the one that it hides, whichever of them that is.
     let graph = made.graph(hasNames: true)
     #expect(graph.split(separator: "overlay=", omittingEmptySubsequences: false).count == 5)
     #expect(graph.contains("textfile=name-0.txt") && !graph.contains("textfile=name-2.txt"))

@@ -39,6 +39,7 @@ import Testing
     #expect(pip.cells(of: [Member(), Member()], in: Self.wide).map { $0?.isAbove } == [false, true])
   }
 
+  // Proves M29
   @Test func `who has the class focus is large, the others share the edge`() {
     let members = [Member(), Member(classes: ["focus"]), Member(), Member(classes: ["focus", "full"])]
     #expect(

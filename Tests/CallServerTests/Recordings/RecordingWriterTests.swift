@@ -60,6 +60,7 @@ import Testing
     }
   }
 
+  // Proves M44
   @Test func `the manifest tells whose each file is, and what it counts is what lies there`() throws {
     let world = try World()
     world.run(milliseconds: 3_000)
@@ -101,6 +102,7 @@ import Testing
     #expect(RecordingUsage(quotaBytes: nil).share(of: World.project).take(1 << 40))
   }
 
+  // Proves M50
   @Test func `at the quota a recording ends with what there is`() throws {
     let world = try World(quotaBytes: 20_000)
     world.run(milliseconds: 20_000, bytesOfPacket: 100)
@@ -120,7 +122,7 @@ import Testing
     #expect(!world.usage.share(of: World.project).take(20_000) && world.usage.bytes == summary.bytes)
   }
 
-  /// Each picture that follows sound begins one, and whoever publishes anew.
+  /// Each picture that follows sound begins a new file, and so does each new publication.
   @Test func `a recording has so many files, and all of them are whole`() throws {
     let filesLimit = 50
     let world = try World(filesLimit: filesLimit)

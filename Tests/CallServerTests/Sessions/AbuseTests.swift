@@ -6,6 +6,7 @@ import Testing
 
 /// What one participant can cost the server and the others.
 @Suite struct AbuseTests {
+  // Proves M32
   @Test func `all messages have a rate, also those that ask for nothing`() throws {
     let burst = Int(CallLimits.messageRate.burst)
     for text in [#"{"type":"ack","seq":1}"#, #"{"type":"unknown"}"#, #"{"type":"leave","id":0}"#] {
@@ -19,6 +20,7 @@ import Testing
     }
   }
 
+  // Proves M32
   @Test func `what everyone is told has one rate for all`() throws {
     let fixture = SessionFixture()
     // Those who come have taken of it.
@@ -115,7 +117,7 @@ import Testing
   @Test func `offers of all who have one token have a rate of bytes, which is asked before they are read`() async throws {
     let rate = CallLimits.Rate(perSecond: 100_000, burst: 1_000_000)
     let reader = try MessageReader(rate)
-    // An offer that is none: what is refused by its rate is not looked at.
+    // An invalid offer: a message that exceeds its rate is not parsed.
     let text = #"{"type":"offer","id":1,"sdp":"\#(String(repeating: "x", count: 100_000))","sections":{}}"#
     let most = Int(rate.burst) / text.utf8.count
     // On a connection of its own each time.

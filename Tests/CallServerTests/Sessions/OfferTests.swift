@@ -21,6 +21,7 @@ import Testing
     }
   }
 
+  // Proves M25
   @Test func `a stream is announced when its media arrives, to all but its publisher`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
@@ -35,7 +36,7 @@ import Testing
     let told = fixture.told(bob)
     #expect(told.map { $0["type"]?.string } == ["stream_created"])
     #expect(told[0]["stream"]?["video_type"]?.string == "screen" && told[0]["stream"]?["width"]?.integer == 640)
-    // So that whoever subscribes need not offer all codecs that there are.
+    // So that subscribers need not offer all existing codecs.
     #expect(told[0]["stream"]?["video_codec"]?.string == "VP8")
     #expect(!fixture.types(alice).contains("stream_created"))
   }
@@ -71,7 +72,7 @@ import Testing
     _ = (fixture.told(alice), fixture.told(bob))
     fixture.pass(CallLimits.firstMediaMilliseconds - 1)
     #expect(fixture.state.streams[stream] != nil)
-    // Whoever is looked for may still send it.
+    // The one that was looked for may still send it.
     fixture.lose(alice)
     fixture.pass(1)
     let last = try #require(fixture.state.connections[alice.id]?.outbox.last)
@@ -196,7 +197,7 @@ import Testing
     #expect(router.subscriptions.count == 2 && fixture.state.subscriptions.count == 2)
   }
 
-  @Test func `an offer that is none is refused, and nothing of it is done`() throws {
+  @Test func `an invalid offer is refused and has no effect`() throws {
     let fixture = SessionFixture()
     let alice = try fixture.connect()
     for text in ["", "v=0", "hello", OfferText([("audio", "sendonly")], ufrag: "").text] {
@@ -371,6 +372,7 @@ import Testing
     #expect(SessionLogic.limit(preference, stream, layers: 3).spatial == layer)
   }
 
+  // Proves A8
   @Test func `a path that carries no picture, and a speaker, are told`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())

@@ -6,6 +6,7 @@ import Testing
 @testable import CallServer
 
 @Suite struct RandomSessionTests {
+  // Proves Q15
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `connections that break at any moment lose no signal and get none twice`(seed: UInt64) throws {
     let fixture = SessionFixture(seed: seed)
@@ -94,6 +95,7 @@ import Testing
     #expect(sent.count > 50)
   }
 
+  // Proves Q16
   @Test(arguments: 1...5 as ClosedRange<UInt64>, [1, 3])
   func `after a thousand comings, crashes and goings nothing is left`(seed: UInt64, workers: Int) throws {
     let fixture = SessionFixture(seed: seed, workers: workers, homeLimit: 2)

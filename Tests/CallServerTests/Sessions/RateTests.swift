@@ -24,7 +24,7 @@ import Testing
     #expect(bucket.take(at: .max) != nil)
   }
 
-  @Test func `one's rate is not another's, and only so many are remembered`() {
+  @Test func `each key has its own rate, and the number of remembered keys is limited`() {
     var table = RateTable<Int>(Self.rate)
     for _ in 0..<5 { #expect(table.take(1, at: 0) == nil) }
     #expect(table.take(1, at: 0) != nil && table.take(2, at: 0) == nil)

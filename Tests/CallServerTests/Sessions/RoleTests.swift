@@ -21,6 +21,7 @@ import Testing
     ("leave", Set(Role.allCases))
   ]
 
+  // Proves L1, M25, Q13
   @Test(arguments: Role.allCases) func `a role may do what the table says, and nothing else`(role: Role) throws {
     for (action, allowed) in Self.table {
       let fixture = SessionFixture()
@@ -79,7 +80,7 @@ import Testing
     #expect(try fixture.greeting()["muted"] == nil)
   }
 
-  @Test func `whom a moderator disconnects does not come back`() throws {
+  @Test func `a participant that a moderator disconnects cannot resume`() throws {
     let fixture = SessionFixture()
     let (moderator, victim) = (try fixture.connect(.moderator), try fixture.connect())
     try fixture.ask(moderator, "disconnect", #""connection":"\#(victim.id)""#)

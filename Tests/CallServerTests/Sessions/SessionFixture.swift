@@ -174,7 +174,7 @@ final class SessionFixture {
 
   func takeCommands() -> [RouterCommand] { takeCommandsOfWorkers().map(\.command) }
 
-  /// With whom they go to.
+  /// Each with its recipient.
   func takeCommandsOfWorkers() -> [(worker: WorkerID, command: RouterCommand)] {
     defer { commands = [] }
     return commands

@@ -30,6 +30,7 @@ import Testing
     #expect(fixture.state.isEmpty)
   }
 
+  // Proves M27
   @Test func `a lost connection stays thirty seconds, and no longer`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
@@ -62,6 +63,7 @@ import Testing
     #expect(fixture.told(bob).isEmpty)
   }
 
+  // Proves M27
   @Test func `nobody else can resume, nor from a number that cannot be`() throws {
     let fixture = SessionFixture()
     let (alice, bob) = (try fixture.connect(), try fixture.connect())
@@ -121,6 +123,7 @@ import Testing
     #expect(try fixture.refusal(alice, "signal", #""data":"x","more":[]"#) == nil)
   }
 
+  // Proves M32
   @Test func `requests have a rate`() throws {
     let fixture = SessionFixture()
     let alice = try fixture.connect()

@@ -15,7 +15,8 @@ import Testing
     commands.compactMap { if case .add(_, let stream, _, let codec) = $0 { (stream.id, codec) } else { nil } }
   }
 
-  @Test func `everybody is told of a recording, and whoever comes later too`() throws {
+  // Proves L14, M48
+  @Test func `everybody is told of a recording, late participants too`() throws {
     let fixture = SessionFixture()
     let (moderator, other) = (try fixture.connect(.moderator), try fixture.connect())
     fixture.recordingOptions.name = "the talk"
@@ -71,6 +72,7 @@ import Testing
     fixture.recordingCommands.compactMap { if case .change(_, let change) = $0 { change } else { nil } }
   }
 
+  // Proves M29
   @Test func `the recorder is told of layouts and classes: those there are, and those that change`() throws {
     let fixture = SessionFixture()
     let (moderator, alice) = (try fixture.connect(.moderator), try fixture.connect())

@@ -17,6 +17,7 @@ import Testing
     for client in clients { #expect(fixture.told(client).map { $0["data"]?.string } == ["all"]) }
   }
 
+  // Proves M26
   @Test func `a signal has limits on both sides`() throws {
     let fixture = SessionFixture()
     let client = try fixture.connect()
@@ -35,6 +36,7 @@ import Testing
     #expect(try fixture.refusal(client, "signal", #""data":{}"#) == "invalid")
   }
 
+  // Proves M26
   @Test func `a session has so many signals a second`() throws {
     let fixture = SessionFixture()
     let clients = try (0..<3).map { _ in try fixture.connect() }
@@ -53,6 +55,7 @@ import Testing
     for _ in 0...CallLimits.connectionsOfRelayedSession { _ = try routed.connect() }
   }
 
+  // Proves M24
   @Test func `peers of a relayed session reach each other`() throws {
     let fixture = SessionFixture(isRouted: false)
     let (alice, bob) = (try fixture.connect(), try fixture.connect(.subscriber))

@@ -7,6 +7,7 @@ import Testing
 @testable import Homeserver
 
 @Suite struct CallProjectsTests {
+  // Proves M31
   @Test func `a project and its secret outlive the process, and no secret is in the database`() async throws {
     let fixture = try ProjectFixture()
     let (id, secret, session) = try await fixture.project()

@@ -40,6 +40,7 @@ import Testing
     } catch { return error }
   }
 
+  // Proves A20
   @Test func `a token says role, data and layout classes`() throws {
     let token = token(["connection_data": #""Ann & Bob""#, "initial_layout_class_list": #""focus full""#])
     let verified = try ConnectionToken(verifying: token, for: session, of: fixture.projects, now: fixture.now)
@@ -49,6 +50,7 @@ import Testing
     #expect(plain.role == .publisher && plain.data.isEmpty)
   }
 
+  // Proves A20
   @Test(arguments: Role.allCases) func `every role has its name`(role: Role) throws {
     let token = token(["role": #""\#(role.rawValue)""#])
     #expect(try ConnectionToken(verifying: token, for: session, of: fixture.projects, now: fixture.now).role == role)
@@ -81,6 +83,7 @@ import Testing
     }
   }
 
+  // Proves Q13
   @Test func `a token of another project or secret is refused whatever it says`() async throws {
     let other = try await fixture.project()
     #expect(refusal(token(secret: other.secret)) == .wrongSignature)

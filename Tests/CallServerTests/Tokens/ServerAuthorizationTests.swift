@@ -30,6 +30,7 @@ import Testing
     #"{"iss":"\#(issuer ?? project.string)","ist":"project","iat":\#(seconds),"exp":\#(seconds + end),"jti":"1"\#(more)}"#
   }
 
+  // Proves M28
   @Test func `a server proves its project for some minutes`() {
     #expect(refusal(claims()) == nil)
     #expect(refusal(claims(end: CallLimits.authorizationMilliseconds / 1_000)) == nil)

@@ -19,6 +19,7 @@ import Testing
     Member(userID: user, membership: .join, displayName: ByteString(name))
   }
 
+  // Proves C73
   @Test(arguments: [
     "Alice", " Alice", "Alice ", "Al\u{200B}ice", "Alice\u{FEFF}", "A\u{00AD}lice", "Alice\u{E0041}", "\u{2060}Alice",
     "Alice\u{FE0F}",
@@ -35,6 +36,7 @@ import Testing
     #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Alice")
   }
 
+  // Proves C73
   @Test(arguments: [
     "Anna Maria", "Anna  Maria", "Anna\u{A0}Maria", "Anna\u{2003}Maria", "Anna\u{3000}Maria", "Anna\u{200B} \u{200B}Maria",
     " Anna \u{202F} Maria ", "Anna\nMaria"
@@ -44,6 +46,7 @@ import Testing
     #expect(members.displayName(of: UserID(trusted: "@0:test")) == "Anna Maria (@0:test)")
   }
 
+  // Proves C73
   @Test(arguments: [
     " @alice:test", "\u{A0}@alice:test", "Alice (@alice:test)", "Alice\u{2003}(@alice:test)", "Alice @al\u{200B}ice:test!",
     "Alice (@alice:[::1])", "x@@alice:test", "Eve (@eve:test) Alice (@alice:test)", "@eve:test.example", "@eve:test:8448",
@@ -57,10 +60,11 @@ import Testing
 
   @Test(arguments: [
     "Eve (@eve:test)", "@eve", "Eve @ work: late", "eve@test.example", "Eve @home", "José", "Eve: @", "@:x", "@eve:"
-  ]) func `what is no user ID, or one's own, makes nobody suspicious`(name: String) {
+  ]) func `a text that is no user ID, or the member's own ID, is not suspicious`(name: String) {
     #expect(Self.named(name).displayName(of: Self.eve) == ByteString(name))
   }
 
+  // Proves C73
   @Test(arguments: [
     "\u{202E}ecilA", "Bob\u{2067}", "@alice:test", "@alice:test\u{200B}", "\u{200E}@alice:test", "Bob\u{200F}"
   ]) func `what passes for a user ID or turns the text around is told apart`(name: String) {
@@ -69,7 +73,7 @@ import Testing
     #expect(!shown.unicodeScalars.contains { (0x202A...0x202E).contains($0.value) || (0x2066...0x2069).contains($0.value) })
   }
 
-  @Test func `one's own user ID is a name like another`() {
+  @Test func `the member's own user ID is a name like any other`() {
     #expect(Self.named("@eve:test", others: []).displayName(of: Self.eve) == "@eve:test")
   }
 
@@ -80,6 +84,7 @@ import Testing
     #expect(Self.named(name, others: []).displayName(of: Self.eve) == "@eve:test")
   }
 
+  // Proves C73
   @Test func `no name breaks the line`() {
     #expect(Self.named("Eve\n\n\u{0}Admin\u{2028}x\u{7F}", others: []).displayName(of: Self.eve) == "Eve  Admin x")
     let name = #""Tea\n\u0000\u202eevil""#
@@ -88,6 +93,7 @@ import Testing
     #expect(host.client.room(.test)?.name.english == "Tea evil")
   }
 
+  // Proves C73
   @Test func `the name of a file shows where it ends`() throws {
     let named = #""body":"report\u202efdp\n.exe""#
     let bare = try MessageContent(JSON.parse(Array(#"{"msgtype":"m.file",\#(named)}"#.utf8)), type: .message)
@@ -100,6 +106,7 @@ import Testing
     #expect(entry.attachment?.fileName == "reportfdp .exe" && entry.caption == nil)
   }
 
+  // Proves C73
   @Test(arguments: [ContentLimits.nameBytes, ContentLimits.nameBytes + 1, 60_000]) func `names have a bound`(bytes: Int) {
     let name = String(repeating: "n", count: bytes)
     var host = Host.signedIn()
@@ -118,7 +125,7 @@ import Testing
     #expect(name.string.unicodeScalars.allSatisfy { $0 == "x" || $0 == "爱" })
   }
 
-  /// Each pair touches two members, whoever else is there.
+  /// Each pair affects two members, regardless of the others.
   @Test func `many pairs of names cost no more than their number`() {
     var members = Members()
     let count = 40_000

@@ -86,7 +86,7 @@ import Testing
     #expect(try Self.told("$1", host) == "filtered out")
   }
 
-  @Test func `an invitation says by whom and to what`() throws {
+  @Test func `the notification of an invite names the inviter and the room`() throws {
     var host = Host.signedIn()
     let invite = Wire.event("m.room.member", "$i", by: "@alice:test", #"{"membership":"invite"}"#, stateKey: "@me:test")
     let name = Wire.event("m.room.name", "$n", #"{"name":"Tea"}"#, stateKey: "")

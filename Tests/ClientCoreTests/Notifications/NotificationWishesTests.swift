@@ -28,7 +28,7 @@ import Testing
 
   static func snooze(_ until: Int64) -> String { #"{"type":"martlet.snooze","content":{"until":\#(until)}}"# }
 
-  @Test func `one is not told of what was sent silently, a mention neither`() throws {
+  @Test func `a silent message does not notify, not even with a mention`() throws {
     let silent = Wire.event(
       "m.room.message", "$1",
       #"{"msgtype":"m.text","body":"Me?","m.mentions":{"user_ids":["@me:test"]},"martlet.silent":true}"#)
@@ -64,7 +64,7 @@ import Testing
     #expect(host.client.pushActions(for: event, in: .test)?.notifies == true)
   }
 
-  @Test func `in quiet hours of the account one is told of nothing`() throws {
+  @Test func `nothing notifies in the quiet hours of the account`() throws {
     let now = Host.signedIn().now / 60_000 % 1_440
     let hours = { (from: Int64, to: Int64) in
       #"{"type":"martlet.quiet_hours","content":{"from":\#((from + 1_440) % 1_440),"to":\#((to + 1_440) % 1_440)}}"#
@@ -77,7 +77,7 @@ import Testing
     #expect(try NotificationContentTests.told("$1", loud) == "Alice in Tea: hot")
   }
 
-  @Test func `one is told of a reaction to what one has said, where one wants that`() throws {
+  @Test func `a reaction to the user's message notifies if they want that`() throws {
     let events = [Wire.message("tea?", "$1", by: "@me:test"), Wire.message("hot", "$2"), Self.reaction(to: "$1")]
     let wanted = Self.inRoom(events, data: Self.reactions)
     let event = try Self.event(Self.reaction(to: "$1"))
@@ -90,7 +90,7 @@ import Testing
     #expect(snoozed.client.reactionTarget(of: event, in: .test) == nil)
   }
 
-  @Test func `one is not told of reactions to others, nor where the room is muted`() throws {
+  @Test func `reactions to others, or in a muted room, do not notify`() throws {
     let events = [Wire.message("tea?", "$1", by: "@me:test"), Wire.message("hot", "$2"), Self.reaction(to: "$2")]
     #expect(try told(Self.inRoom(events, data: Self.reactions), target: "$2") == "filtered out")
     #expect(try told(Self.inRoom(events, data: Self.reactions), target: nil) == "filtered out")

@@ -45,7 +45,8 @@ private let histories = getenv("MARTLET_LONG") == nil ? 24 : 600
     }
   }
 
-  @Test(arguments: 0..<histories) func `W5: the figure is that of a count from scratch`(seed: Int) {
+  // Proves B4, J40, W5
+  @Test(arguments: 0..<histories) func `the figure is that of a count from scratch`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &+ 5)
     func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
     var host = Host.signedIn(seed: UInt64(seed))
@@ -83,6 +84,7 @@ private let histories = getenv("MARTLET_LONG") == nil ? 24 : 600
     }
   }
 
+  // Proves B4
   @Test func `what makes a room unread is named with the rule that says so, up to what was read`() throws {
     var host = Host.signedIn(seed: 3)
     host.sync(
@@ -112,7 +114,8 @@ private let histories = getenv("MARTLET_LONG") == nil ? 24 : 600
     guard case .failed(.unknownRoom) = host.finished[78] else { throw CancellationError() }
   }
 
-  @Test(arguments: 0..<60) func `W6: slow stores, pauses and kills leave the figure as it is`(seed: Int) {
+  // Proves W6
+  @Test(arguments: 0..<60) func `slow stores, pauses and kills leave the figure as it is`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &+ 9)
     func draw(_ bound: Int) -> Int { Int(random.next(below: Int64(bound))) }
     var host = Host.signedIn(seed: UInt64(seed))
@@ -252,6 +255,7 @@ private let histories = getenv("MARTLET_LONG") == nil ? 24 : 600
     #expect(host.client.room(.test)?.notificationCount == 0)
   }
 
+  // Proves P2
   @Test func `threads have figures of their own where the server tells them apart`() {
     var host = Host.inRoom()
     #expect(host.request("/sync?")?.request.target.contains("unread_thread_notifications") == true)

@@ -22,6 +22,7 @@ import Testing
 
   static func json(_ text: String) -> JSON { try! JSON.parse(Array(text.utf8)) }
 
+  // Proves B4
   @Test(arguments: 0..<500) func `server and client come to the same verdict`(seed: Int) throws {
     let vector = Self.vector(UInt64(seed))
     let event = Self.json(vector.event)
@@ -162,10 +163,10 @@ import Testing
 
   @Test(arguments: [
     (#"{"body":"Greta, look"}"#, true), (#"{"body":"me too"}"#, true), (#"{"body":"@room all"}"#, true),
-    // Who says whom they mention means nobody else.
+    // An event with `m.mentions` mentions nobody else.
     (#"{"body":"Greta, look","m.mentions":{}}"#, false), (#"{"body":"me too","m.mentions":{}}"#, false),
     (#"{"body":"@room all","m.mentions":{"user_ids":[]}}"#, false), (#"{"body":"hello"}"#, false)
-  ]) func `old mention rules look only at what does not say whom it mentions`(content: String, isHighlight: Bool) throws {
+  ]) func `old mention rules apply only to events without mentions`(content: String, isHighlight: Bool) throws {
     let rules = PushRuleSet(ofServer: Self.json(Self.old), for: Self.me)
     let event = PushEvent(
       type: .message, stateKey: nil, sender: UserID(trusted: "@alice:test"), roomID: .test, eventID: nil,

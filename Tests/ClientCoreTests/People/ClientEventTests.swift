@@ -60,6 +60,7 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(ClientEvent.Kind.allCases.count == 18)
   }
 
+  // Proves J13
   @Test func `what is said in a room that nobody has open comes in, files and notices apart`() {
     var host = Self.closedRoom()
     let file = Wire.event(
@@ -77,7 +78,8 @@ private func describe(_ event: ClientEvent) -> String {
       ])
   }
 
-  @Test func `W23: the first sync is history, a later one of a restarted client is not`() {
+  // Proves W23
+  @Test func `the first sync is history, a later one of a restarted client is not`() {
     var first = Host.signedIn()
     first.client.reportsArrivals = true
     var host = EventHost(first)
@@ -88,6 +90,7 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(events.contains("message two") && events.contains("connected"))
   }
 
+  // Proves J15, T14, T15
   @Test func `connecting, losing the connection and the session are told`() {
     var host = Self.closedRoom()
     #expect(host.events { $0.respond("/sync?", .networkError) }.first?.hasPrefix("error disconnected") == true)
@@ -102,6 +105,7 @@ private func describe(_ event: ClientEvent) -> String {
       } == ["error signedOut(ClientCore.SessionState.signedOut)"])
   }
 
+  // Proves J13
   @Test func `conversations start and end, public rooms are left, and the last end says so`() {
     var host = Self.closedRoom()
     let state = Wire.event("m.room.member", "$i", #"{"membership":"invite"}"#, stateKey: "@me:test")
@@ -115,6 +119,7 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(host.events { $0.sync(#""leave":{"!room:test":{}}"#) } == ["ended !room:test", "allEnded"])
   }
 
+  // Proves J13
   @Test func `rooms hide, and the last of them says so`() {
     var host = Self.closedRoom()
     host.host.sync(Wire.join(room: "!b:test"))
@@ -147,6 +152,7 @@ private func describe(_ event: ClientEvent) -> String {
     #expect(events.contains("broadcast Full") && !events.contains("message Full"))
   }
 
+  // Proves J13, W30
   @Test func `others read and receive, and write until the fuse has burned`() {
     var host = Self.closedRoom()
     let receipts =

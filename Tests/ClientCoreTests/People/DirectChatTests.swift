@@ -34,7 +34,7 @@ import Testing
     #expect(host.request("/createRoom") == nil)
   }
 
-  @Test func `whoever waits for another's chat gets one though the other waits no more`() {
+  @Test func `a second request for a direct chat succeeds after the first was cancelled`() {
     var host = Host.inRoom()
     host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 10)
     host.answer("/capabilities", #"{"capabilities":{}}"#)
@@ -109,7 +109,7 @@ import Testing
     #expect(host.client.roomsOf(memberCount: 3) == [])
   }
 
-  @Test func `a room one is only invited to opens, also after a restart`() {
+  @Test func `a room opens that the user is only invited to, also after a restart`() {
     var host = Host.signedIn()
     let state = Wire.event("m.room.member", "$i", #"{"membership":"invite"}"#, stateKey: "@me:test")
     host.sync(#""invite":{"!room:test":{"invite_state":{"events":["# + state + "]}}}")

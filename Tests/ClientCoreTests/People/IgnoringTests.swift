@@ -20,6 +20,7 @@ import Testing
     Wire.message("again Alice", "$5")
   ]
 
+  // Proves J33, P25
   @Test func `what an ignored user said vanishes, what they did to the room stays, and all is back afterwards`() {
     var host = Host.inRoom(Self.conversation)
     #expect(host.items().first?.reactions.count == 1)
@@ -111,7 +112,7 @@ import Testing
     #expect(host.client.room(.test)?.typing == [UserID(trusted: "@bob:test")])
   }
 
-  @Test func `the list keeps what it says of others, and oneself is not put on it`() {
+  @Test func `the ignore list keeps unknown members, and users cannot add themselves`() {
     var host = Host.inRoom()
     host.sync(extra: Self.list("@x:test", "no user"))
     host.command(.people(.setIgnored(Self.alice, true)))

@@ -86,7 +86,7 @@ import Testing
     #expect(host.client.room(.test)?.isUnread == false)
   }
 
-  @Test func `nothing unread is nothing to do, and a room one is not in is none`() {
+  @Test func `marking as read does nothing if nothing is unread, and fails in a room that the user has not joined`() {
     var host = Host.inRoom()
     host.command(.reading(.markRead(nil)))
     host.answer("/capabilities", #"{"capabilities":{}}"#)

@@ -123,7 +123,7 @@ import Testing
     #expect(host.body("/state/m.room.power_levels").map { String(decoding: $0.bytes, as: UTF8.self) } == body)
   }
 
-  @Test func `a level above one's own is neither given nor taken away`() {
+  @Test func `a user neither gives nor removes a level above their own`() {
     var host = Self.room(#"{"users":{"@me:test":50},"events":{"m.room.power_levels":50,"m.room.name":60}}"#)
     for (subject, level) in [(PowerSubject.property(.invite), Int64(51)), (.event(.name, isState: true), 0)] {
       host.command(.people(.setRequiredLevel(.test, subject, to: level)))
@@ -166,6 +166,7 @@ import Testing
     #expect(Self.room("{}").client.room(.test)?.historyVisibility == .shared)
   }
 
+  // Proves P7
   @Test("groups that nobody could call, and what is beyond the limits, are passed over, whatever the room says")
   func groups() {
     let names = ["a b", "", "Room", "here", "MODERATORS", "x:y", "@x", "#x", String(repeating: "n", count: 33), "größe_2"]
@@ -183,7 +184,7 @@ import Testing
   }
 
   @Test(
-    "the time between two messages is none or at most six hours, whatever the room says",
+    "the time between two messages is zero to six hours, whatever the room says",
     arguments: [
       ("{}", 0), (#"{"interval_ms":-5}"#, 0), (#"{"interval_ms":"x"}"#, 0), (#"{"interval_ms":99999999999}"#, 21_600_000)
     ])

@@ -27,7 +27,8 @@ import Testing
     #expect(host.changes.contains { if case .presence([Self.alice]) = $0 { true } else { false } })
   }
 
-  @Test(arguments: [Presence.online, .unavailable, .offline]) func `what one says of oneself goes with every sync`(
+  // Proves P24
+  @Test(arguments: [Presence.online, .unavailable, .offline]) func `the user's presence goes with every sync`(
     presence: Presence
   ) {
     var host = Host.inRoom()
@@ -39,13 +40,14 @@ import Testing
     #expect(target.contains("set_presence=\(presence.name)") == (presence != .online))
   }
 
-  @Test func `what one says of oneself goes with every sliding sync as well`() {
+  @Test func `the user's presence goes with every sliding sync as well`() {
     var host = Host.sliding([Sliding.first([Wire.message("one", "$1")])])
     host.command(.people(.setPresence(.offline, message: nil)))
     host.slide()
     #expect(host.slidingTarget?.contains("set_presence=offline") == true)
   }
 
+  // Proves P24
   @Test func `who does not want it tells nobody that they write, and what was told before ends`() {
     var host = Host.inRoom()
     host.command(.sending(.setTyping(.test, true)))

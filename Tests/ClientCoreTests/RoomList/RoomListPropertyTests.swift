@@ -56,6 +56,7 @@ import Testing
     host.sync(WireRoom.join([room]))
   }
 
+  // Proves J43
   @Test(arguments: UInt64(1)...6)
   func `the changes of random syncs always give the list that sorting from scratch gives`(seed: UInt64) {
     var dice = Dice(seed)

@@ -24,6 +24,7 @@ import Testing
 
   // MARK: Moves
 
+  // Proves J43
   @Test func `a room with a new message moves in one step`() {
     var host = Self.host()
     var list = RoomListMirror(1, Self.plain, in: &host)
@@ -217,6 +218,7 @@ import Testing
     #expect(gone == [.removed(RoomID(trusted: "!word:t"), at: Self.place(1))])
   }
 
+  // Proves J12
   @Test func `a hidden room is not shown until its next message`() {
     var host = Self.host()
     var list = RoomListMirror(1, Self.plain, in: &host)
@@ -235,6 +237,7 @@ import Testing
 
   // MARK: Pages
 
+  // Proves J42
   @Test func `of a long section the first pages are shown`() {
     var host = Self.host()
     var list = RoomListMirror(1, RoomListQuery(sections: [.all], pageSize: 2), in: &host)

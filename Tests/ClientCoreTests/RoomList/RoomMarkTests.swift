@@ -97,7 +97,7 @@ import Testing
     #expect(String(decoding: Decimal.text(value), as: UTF8.self) == expected)
   }
 
-  @Test func `tags of one's own have a name, others have none`() {
+  @Test func `the user's own tags have a name, others have none`() {
     #expect(RoomTag("u.My tag").displayName == "My tag")
     #expect(RoomTag("old").displayName == "old")
     #expect(RoomTag("m.favourite").displayName == nil)
@@ -111,6 +111,7 @@ import Testing
 
   // MARK: Marked unread
 
+  // Proves P20
   @Test func `a room is marked as unread at once, and stays so after a restart`() {
     var host = Host.inRoom()
     host.command(.reading(.markUnread(.test, true)))
@@ -288,6 +289,7 @@ import Testing
     }
   }
 
+  // Proves W9
   @Test func `an own message shows in the list while it is on its way, and moves the room`() {
     var host = Self.visiting()
     host.command(.timeline(.closeRoom(.test)))

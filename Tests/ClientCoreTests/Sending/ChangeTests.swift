@@ -107,7 +107,7 @@ import Testing
     #expect(host.body("/send/")?["m.new_content"]?["body"]?.string == "b")
   }
 
-  @Test func `an edit tells only those whom the message did not mention before`() {
+  @Test func `an edit notifies only users that the message did not mention before`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .message(.markdown("@alice:test")))))
     host.command(.sending(.edit(.test, .item(host.items()[1].id), .markdown("@alice:test @bob:test"))))
@@ -212,6 +212,7 @@ import Testing
 
   // MARK: Redactions
 
+  // Proves P5
   @Test func `a redaction shows at once, a refused one brings the message back`() {
     var host = Host.inRoom(own)
     host.command(.sending(.redact(.test, .item(host.items()[1].id), reason: "typo")))
@@ -259,6 +260,7 @@ import Testing
 
   // MARK: Waiting for each other
 
+  // Proves B5, P23
   @Test func `a reaction and a reply to an unsent message wait for it and know its event`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("a"))))
@@ -372,7 +374,7 @@ import Testing
     }
   }
 
-  @Test func `whoever waits hears how it goes on, the room open or not`() {
+  @Test func `a waiting command hears the outcome, whether the room is open or not`() {
     var host = Host.inRoom()
     host.command(.timeline(.closeRoom(.test)))
     host.changes = []

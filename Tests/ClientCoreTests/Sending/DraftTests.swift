@@ -8,7 +8,8 @@ import Testing
   private let root = EventID(trusted: "$root")
   private let one = EventID(trusted: "$1")
 
-  @Test func `W15: room and thread have drafts of their own, with what they answer, over a restart`() {
+  // Proves C51, P22, W15
+  @Test func `room and thread have drafts of their own, with what they answer, over a restart`() {
     var host = Host.inRoom()
     host.command(.sending(.setDraft(.test, Draft("a", kind: .reply(to: one)))))
     host.command(.sending(.setDraft(.test, thread: root, Draft("b", kind: .edit(of: one)))))
@@ -48,6 +49,7 @@ import Testing
     #expect(host.client.room(.test)?.draft == "")
   }
 
+  // Proves W15
   @Test func `a message that is refused here leaves the draft`() {
     var host = Host.inRoom()
     host.handle(.networkChanged(isOnline: false))
@@ -89,6 +91,7 @@ import Testing
     return host
   }
 
+  // Proves P22
   @Test func `a draft is passed on in a while, and what was sent by then is not`() {
     var host = passing()
     host.command(.sending(.setDraft(.test, Draft("a"))))

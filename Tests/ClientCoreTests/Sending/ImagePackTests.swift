@@ -44,7 +44,7 @@ import Testing
     #"{"images":7}"#, #"{"images":{}}"#, #"{"images":[{"url":"mxc://t/a"}]}"#, "{}", #"{"pack":7,"images":{"a":{"url":7}}}"#,
     #"{"pack":{"usage":"sticker"},"images":{"a":null}}"#
   ])
-  func `what is no pack is none`(_ content: String) throws {
+  func `an invalid image pack is ignored`(_ content: String) throws {
     #expect(try read(#""state":{"events":[\#(pack(content))]}"#)?.packs.isEmpty == true)
   }
 
@@ -70,7 +70,7 @@ import Testing
     #expect(content["images"]?.members.map { $0.key } == ["My_cat__"] && content["z"]?.count == 1)
   }
 
-  @Test func `a name that cannot stand between colons is none`() throws {
+  @Test func `a shortcode with invalid characters is ignored`() throws {
     let names = ["", "a b", "a:b", #"a\nb"#, String(repeating: "x", count: ContentLimits.shortcodeBytes + 1), "猫-1"]
     let images = names.map { #""\#($0)":{"url":"mxc://t/a"}"# }.joined(separator: ",")
     let found = try read(#""state":{"events":[\#(pack("{\"images\":{\(images)}}"))]}"#)

@@ -32,7 +32,7 @@ import Testing
 
   private func text(_ json: JSON?) -> String { json.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "" }
 
-  @Test func `a formatted text names its format and whom it mentions, but not oneself`() {
+  @Test func `a formatted text names its format and its mentions, without the sender`() {
     let body = sent(.message(.markdown("**Hi** [Al](https://matrix.to/#/@alice:test) @me:test @room"), style: .emote))
     #expect(body?["msgtype"]?.string == "m.emote")
     #expect(body?["body"]?.string == "**Hi** Al @me:test @room")
@@ -41,6 +41,7 @@ import Testing
     #expect(text(body?["m.mentions"]) == #"{"user_ids":["@alice:test"],"room":true}"#)
   }
 
+  // Proves P8
   @Test func `links that are to have no preview are named, and no more where the text is changed before it goes out`() {
     var formatted = FormattedText("see https://a.org")
     formatted.unpreviewed = ["https://a.org"]
@@ -72,7 +73,7 @@ import Testing
     #expect(sent(message.inThread(thread))?["martlet.silent"]?.bool == true)
   }
 
-  @Test func `a reply says what it answers and whom it tells`() {
+  @Test func `a reply names the event it answers and its mentions`() {
     let body = sent(.text("yes").replying(to: .event(EventID(trusted: "$1")), mentioning: UserID(trusted: "@alice:test")))
     #expect(text(body?["m.relates_to"]) == #"{"m.in_reply_to":{"event_id":"$1"}}"#)
     #expect(text(body?["m.mentions"]) == #"{"user_ids":["@alice:test"]}"#)
@@ -130,7 +131,8 @@ import Testing
     }
   }
 
-  @Test func `a sticker, a place and an event of one's own`() {
+  // Proves J25, T13
+  @Test func `a sticker, a place and a custom event have the standard's content`() {
     var sticker = picture
     sticker.blob = nil
     sticker.source = MediaURI("mxc://test/s")

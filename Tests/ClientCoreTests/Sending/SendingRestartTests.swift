@@ -166,7 +166,8 @@ struct SendingWorld {
 }
 
 @Suite struct SendingRestartTests {
-  @Test(arguments: 0..<150) func `W10: whatever dies when, everything asked for happens once and in order`(seed: Int) {
+  // Proves B5, P23, W10
+  @Test(arguments: 0..<150) func `whatever dies when, everything asked for happens once and in order`(seed: Int) {
     var world = SendingWorld(seed: UInt64(seed) &* 104_729 &+ 5)
     world.host.writesAtOnce = false
     for _ in 0..<4 {
@@ -186,6 +187,7 @@ struct SendingWorld {
   }
 
   /// One conversation, killed at each of its steps in turn: before and after every write and every answer.
+  // Proves B5
   @Test func `a kill at every step of a conversation changes nothing`() {
     var length = 0
     var at = 0

@@ -111,6 +111,7 @@ import Testing
 
   // MARK: Side by side
 
+  // Proves P14
   @Test func `three files of a room are uploaded at a time, of one message or of several, and none waits for a write`() {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .gallery([file("a"), file("b")]))))
@@ -123,6 +124,7 @@ import Testing
     #expect(host.texts().dropFirst() == [" uploading 100/200", "c uploading 0/100", "d uploading 0/100"])
   }
 
+  // Proves P14
   @Test func `what is uploaded first is sent in its turn all the same`() {
     var host = Host.inRoom()
     for name in ["a", "b"] as [ByteString] { host.command(.sending(.send(.test, .media(file(name))))) }
@@ -186,6 +188,7 @@ import Testing
     #expect(host.body("/send/")?["body"]?.string == "d")
   }
 
+  // Proves P14
   @Test(arguments: 0..<60)
   func `whatever answers when, fails or is killed, files arrive once each, in the order they were written`(_ seed: UInt64) {
     var random = RandomSource(seed: seed)

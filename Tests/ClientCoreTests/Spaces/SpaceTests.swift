@@ -100,7 +100,7 @@ import Testing
     #expect(host.client.canonicalParent(of: Self.id("!a:t"))?.string == "!s:t")
     #expect(host.client.canonicalParent(of: Self.id("!b:t")) == nil)
     #expect(Self.texts(host.client.spaces.parents(of: Self.id("!c:t"))) == ["!s:t"])
-    // Whoever said so may not any more.
+    // The member who set it lost the right meanwhile.
     let demoted = Wire.event(
       "m.room.power_levels", "$pl2", #"{"users":{"@boss:t":50},"events":{"m.space.child":100}}"#, stateKey: "")
     host.sync(WireRoom.join([Self.space("!s:t", [demoted])]))

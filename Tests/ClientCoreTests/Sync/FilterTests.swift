@@ -50,7 +50,7 @@ import Testing
     #expect(host.store["a/filter"] == nil)
   }
 
-  @Test(arguments: [#"{"filter_id":""}"#, #"{"filter_id":"{}"}"#, "{}"]) func `a name that is none is not used`(answer: String)
+  @Test(arguments: [#"{"filter_id":""}"#, #"{"filter_id":"{}"}"#, "{}"]) func `an invalid filter ID is not used`(answer: String)
   {
     var host = Host.inRoom()
     host.answer("/filter", answer)

@@ -192,7 +192,7 @@ import Testing
     #expect(host.client.rooms.count == 1)
   }
 
-  /// The list says that there are two, and one is told.
+  /// The list claims two rooms and sends one.
   @Test func `rooms that the list counts and the answer leaves out are not gone`() {
     var host = Host.sliding([Sliding.first("!a:test", []), Sliding.first("!b:test", [])])
     host.answer(Sliding.path, status: 400, #"{"errcode":"M_UNKNOWN_POS","error":""}"#)
@@ -287,7 +287,7 @@ import Testing
     #"{}"#, #"{"pos":""}"#, #"{"pos":1,"lists":{"all":{"count":1}}}"#, #"{"pos":"p","lists":{}}"#,
     #"{"pos":"p","lists":{"all":{"count":-1}}}"#, #"{"pos":"p","lists":{"all":{"count":"1"}}}"#, #"{"pos":"p","lists":[]}"#,
     "[]", "null"
-  ]) func `an answer without a position or a count is none, and the place is kept`(answer: String) {
+  ]) func `an answer without a position or a count is invalid, and the position is kept`(answer: String) {
     var host = Self.inRoom(.sliding)
     let position = host.slidingTarget
     host.answer(Sliding.path, answer)

@@ -9,6 +9,7 @@ private let worlds = isLong ? 400 : 20
 private let firstSeed = getenv("MARTLET_SEED").flatMap { Int(String(cString: $0)) } ?? 1
 
 @Suite struct KillTests {
+  // Proves J16
   @Test(arguments: 0..<worlds) func `no kill, no way of syncing and no lost connection loses or doubles an event`(world: Int) {
     let seed = UInt64(bitPattern: Int64(firstSeed)) &* 1_000_003 &+ UInt64(world)
     var world = SyncWorld(seed: seed)

@@ -57,7 +57,8 @@ import Testing
 
   // MARK: The list
 
-  @Test func `W36: the rooms on top are shown before the others are asked for, and progress never goes back`() {
+  // Proves W36
+  @Test func `the rooms on top are shown before the others are asked for, and progress never goes back`() {
     var host = Host.signedIn(mode: .sliding)
     #expect(host.slidingEnd == 19)
     #expect(host.slidingTarget?.contains("pos=") == false)

@@ -20,7 +20,7 @@ enum Sliding {
     return text + extra + "}"
   }
 
-  /// The room's first telling: oneself, Alice and Bob.
+  /// The room's first response: the user, Alice and Bob.
   static func first(_ id: String = "!room:test", _ events: [String], limited: Bool = false, extra: String = "") -> String {
     room(id, events, initial: true, state: Wire.members, limited: limited, extra: counts + extra)
   }

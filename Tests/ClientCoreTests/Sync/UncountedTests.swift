@@ -104,6 +104,7 @@ import Testing
     #expect(host.client.room(.test)?.notificationCount == 0)
   }
 
+  // Proves W6
   @Test func `what v3 has counted stands until it is counted here, also after a kill`() {
     var host = Host.signedIn(mode: .v3)
     let events = (1...5).map { Wire.message("\($0)", "$\($0)") }

@@ -85,6 +85,7 @@ import Testing
     }
   }
 
+  // Proves J21
   @Test(arguments: 0..<1_000) func `any order of events, edits, reactions, votes and redactions gives the same items`(seed: Int)
   {
     var random = RandomSource(seed: UInt64(seed) &* 15_485_863 &+ 11)
@@ -104,7 +105,8 @@ import Testing
 
   // MARK: Echoes
 
-  @Test(arguments: 0..<300) func `W8: an own message has one row of one identity, whatever comes first`(seed: Int) {
+  // Proves T7, W8
+  @Test(arguments: 0..<300) func `an own message has one row of one identity, whatever comes first`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed) &* 7_919 &+ 5)
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("mine"))))

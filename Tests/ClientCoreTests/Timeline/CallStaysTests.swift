@@ -30,6 +30,7 @@ import Testing
     }
   }
 
+  // Proves M43
   @Test(arguments: [
     ([Step(user: "ann", at: 0), Step(user: "ann", at: 60, leavesAfter: 60)], ["$ann-60: 60 ann"]),
     (
@@ -62,6 +63,7 @@ import Testing
     #expect(Self.ended(host) == expected)
   }
 
+  // Proves M43
   @Test func `a person with two devices is in the call until both have left`() {
     let events = [
       Self.event(Step(user: "ann", at: 0)), Self.event(Step(user: "ann", at: 5), device: "E"),

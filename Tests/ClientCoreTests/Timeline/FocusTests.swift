@@ -30,7 +30,8 @@ import Testing
 
   // MARK: Around an event
 
-  @Test func `W37: a link opens what was said around the event`() {
+  // Proves W37
+  @Test func `a link opens what was said around the event`() {
     let host = Self.opened()
     #expect(host.texts(Self.around) == ["m48", "m49", "m50", "m51"])
     #expect(host.result() == "event($e50)")
@@ -48,6 +49,7 @@ import Testing
     #expect(host.texts(Self.around) == ["m50"])
   }
 
+  // Proves J16, J17, J18
   @Test func `one pages both ways until it meets the end, and from there on news come`() {
     var host = Self.opened()
     host.sync(Wire.join([Self.message(61)]))
@@ -101,6 +103,7 @@ import Testing
     #expect(host.texts(Self.around) == ["new"])
   }
 
+  // Proves C49, J19
   @Test func `a date opens the first event at or after it`() {
     var host = Host.inRoom()
     host.command(.timeline(.jumpToDate(.test, 1_600_000_000_000)))
@@ -181,6 +184,7 @@ import Testing
     return Wire.event("m.room.pinned_events", "$pins\(events.count)", #"{"pinned":[\#(list)]}"#, stateKey: "")
   }
 
+  // Proves P6
   @Test func `pinned messages stand in the order of the pins and follow them`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Self.pins(["$1", "$a", "$b"])])
     host.command(.timeline(.open(Self.pinned)))
@@ -198,7 +202,7 @@ import Testing
 
   // MARK: Events
 
-  @Test func `an event is asked for once, whoever wants it`() {
+  @Test func `an event is requested once for all callers`() {
     var host = Host.inRoom()
     for id in 5...7 { host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))), id: CommandID(id)) }
     #expect(host.waiting.filter { $0.request.target.contains("/event/") }.count == 1)
@@ -226,7 +230,7 @@ import Testing
     #expect(host.request("/event/") != nil)
   }
 
-  @Test func `whoever waits for an event hears when the session ends`() {
+  @Test func `a caller that waits for an event hears when the session ends`() {
     var host = Host.inRoom()
     host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.command(.timeline(.open(Self.around)), id: 10)
@@ -235,7 +239,7 @@ import Testing
     #expect(host.result(10) == "notSignedIn")
   }
 
-  @Test func `an answer that is another event is none`() {
+  @Test func `an answer with another event is invalid`() {
     var host = Host.inRoom()
     host.command(.timeline(.loadEvent(.test, EventID(trusted: "$x"))))
     host.answer("/event/", Wire.message("other", "$y"))

@@ -69,7 +69,7 @@ import Testing
     #expect(Self.share(host)?.position?.uri.text == "geo:2,2")
   }
 
-  @Test func `a share says when it began and how long it lasts, and is none without`() {
+  @Test func `a live location needs its beginning and its duration`() {
     func read(_ content: String) -> [TimelineItem] {
       Host.inRoom([Wire.event("m.beacon_info", "$b", time: 5_000, content, stateKey: "@alice:test")]).items()
     }

@@ -38,7 +38,7 @@ import Testing
       #"{"m.relates_to":{"rel_type":"m.reference","event_id":"$p"},"m.text":[{"body":"Over"}]}"#)
   }
 
-  /// Votes per answer and what is one's own.
+  /// Votes per answer, and the user's own.
   static func result(_ host: Host) -> String {
     guard case .message(let message)? = host.items().first?.content, let poll = message.poll else { return "no poll" }
     let answers = poll.answers.map { "\($0.id):\($0.voters.count)\($0.isOwn ? "*" : "")" }.joined(separator: " ")
@@ -58,7 +58,7 @@ import Testing
     #expect(Self.poll([second, first]) == "a:0 b:1 of 1")
   }
 
-  @Test func `answers stand as they were asked, with one's own marked`() {
+  @Test func `answers keep their order, with the user's own marked`() {
     #expect(Self.poll([]) == "a:0 b:0 of 0")
     #expect(Self.poll([Self.vote(["b"], "$v", by: "@me:test")]) == "a:0 b:1* of 1")
     #expect(Self.poll(limit: 2, [Self.vote(["b", "a"], "$v", by: "@me:test")]) == "a:1* b:1* of 1")
@@ -78,14 +78,14 @@ import Testing
     #expect(Self.poll(limit: 2, [Self.vote(["b", "b", "a"], "$v", by: "@bob:test")]) == "a:1 b:1 of 1")
   }
 
-  @Test(arguments: [["x"], ["a", "x"], []]) func `a vote that names an unknown answer or none is none`(answers: [String]) {
+  @Test(arguments: [["x"], ["a", "x"], []]) func `a vote without a known answer does not count`(answers: [String]) {
     let events = [
       Self.vote(["a"], "$v1", by: "@bob:test"), Self.vote(answers, "$v2", by: "@bob:test", time: 1_700_000_000_200)
     ]
     #expect(Self.poll(events) == "a:0 b:0 of 0")
   }
 
-  @Test func `of a poll that is not open only one's own vote is seen before its end`() {
+  @Test func `before the end of a closed poll only the user's own vote shows`() {
     let votes = [Self.vote(["a"], "$v1", by: "@bob:test"), Self.vote(["a"], "$v2", by: "@me:test")]
     #expect(Self.poll(isDisclosed: false, votes) == "a:1* b:0 of 2")
     #expect(Self.poll(isDisclosed: false, votes + [Self.end("$end")]) == "a:2* b:0 of 2 ended")

@@ -23,6 +23,7 @@ import Testing
 
   // MARK: Edits
 
+  // Proves P4
   @Test func `the history of a message is its own edits in the order of time`() {
     var host = Host.inRoom()
     host.sync(
@@ -37,7 +38,7 @@ import Testing
     #expect(times.count == 3 && times == times.sorted() && times[0] < times[2])
   }
 
-  @Test func `an edit of an edit is none, nor is one that changes the type`() {
+  @Test func `an edit of an edit is invalid, and so is one that changes the type`() {
     var host = Host.inRoom([Wire.message("one", "$1"), Wire.event("m.sticker", "$s", #"{"body":"cat"}"#)])
     host.sync(
       Wire.join([
@@ -103,7 +104,7 @@ import Testing
     #expect(host.items()[0].reactions.isEmpty)
   }
 
-  @Test func `a person who reacts twice in the same way counts once, and still after one is redacted`() {
+  @Test func `two equal reactions of a user count once, also after one of them was redacted`() {
     var host = Host.inRoom()
     host.sync(
       Wire.join([
@@ -197,6 +198,7 @@ import Testing
     return "\(thread.count) \(thread.latest.map { describe($0.content) } ?? "-") \(thread.isParticipating)"
   }
 
+  // Proves P2
   @Test func `what is said in a thread stands at its root, not in the live timeline`() {
     var host = Host.inRoom()
     host.sync(Wire.join([Self.threaded("a", in: "$1", "$t1"), Self.threaded("b", in: "$1", "$t2", time: 1_700_000_000_020)]))
@@ -228,7 +230,7 @@ import Testing
     let bundle = #"{"m.relations":{"m.thread":{"count":5,"current_user_participated":true,"latest_event":\#(latest)}}}"#
     var host = Host.inRoom([Wire.event("m.room.message", "$1", #"{"msgtype":"m.text","body":"one"}"#, unsigned: bundle)])
     #expect(Self.summary(host) == "5 l true")
-    // Of those counted already one comes with a page, one is new, one counted one goes.
+    // Of those counted already, one arrives with a page, another is new, and a counted one goes.
     host.sync(
       Wire.join([
         Self.threaded("old", in: "$1", "$t4", time: 1_700_000_000_040),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClientCore
 
-/// Messages that go for oneself alone.
+/// Messages that a user hides from their own view.
 @Suite struct RemovalTests {
   static func list(_ events: String...) -> String {
     let listed = events.map { #""\#($0)""# }.joined(separator: ",")
@@ -17,7 +17,8 @@ import Testing
   static let second = EventID(trusted: "$2")
   static let third = EventID(trusted: "$3")
 
-  @Test func `what one deletes for oneself goes at once, and stays away on all devices and after a restart`() {
+  // Proves P5
+  @Test func `a message that the user hides goes at once, and stays hidden on all devices and after a restart`() {
     var host = Host.inRoom(Self.conversation)
     host.command(.timeline(.removeForMe(.test, Self.second)))
     #expect(host.texts() == ["one", "three"])
@@ -57,7 +58,7 @@ import Testing
     #expect(host.client.room(.test)?.preview?.content?.body == "three")
   }
 
-  @Test func `a reply does not quote what one has deleted for oneself`() {
+  @Test func `a reply does not quote a message that the user has hidden`() {
     let reply = Wire.event(
       "m.room.message", "$6", by: "@bob:test",
       #"{"msgtype":"m.text","body":"No","m.relates_to":{"m.in_reply_to":{"event_id":"$2"}}}"#)

@@ -61,11 +61,13 @@ import Testing
     #"{"type":"m.room.message","event_id":"$noevent","sender":"@alice:test"}"#
   ]
 
+  // Proves J29, J32
   @Test func `messages of every kind`() {
     Snapshot.compare(Snapshot.text(Host.inRoom(Self.messages).items()), "messages")
   }
 
-  @Test func `W35: what has no content to show`() {
+  // Proves W35
+  @Test func `what has no content to show`() {
     Snapshot.compare(Snapshot.text(Host.inRoom(Self.special).items()), "special")
   }
 
@@ -106,6 +108,7 @@ import Testing
     Snapshot.compare(Snapshot.text(host.items()), "poll")
   }
 
+  // Proves J30
   @Test func `state changes in words`() {
     let items = Host.inRoom(StateChangeTests.events).items()
     #expect(items.count == StateChangeTests.events.count)

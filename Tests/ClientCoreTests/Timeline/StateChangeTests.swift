@@ -99,6 +99,7 @@ import Testing
     #expect(changes.count == ContentLimits.powerChanges)
   }
 
+  // Proves C73
   @Test func `who is called otherwise now cannot have been somebody else, and no words break or turn the line`() {
     let name = #"\u202eAl\u2067\nice"#
     let join = #""membership":"join","displayname":"#

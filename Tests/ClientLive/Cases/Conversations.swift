@@ -4,6 +4,7 @@ import Synchronization
 /// The messaging verbs, and what happens as one stream.
 extension LiveCase {
   static let conversations = [
+    // Proves J6
     LiveCase("J6 the direct chat with somebody is there to write in at once, and made once") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
@@ -15,6 +16,7 @@ extension LiveCase {
       let user = try await bob.ownID
       try expect(await room.state?.directUserID, is: user)
     },
+    // Proves J6
     LiveCase("J6 two who open their chat with each other at once are in one room", needs: .extensions(.direct)) { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
@@ -22,6 +24,7 @@ extension LiveCase {
       async let his = bob.directChat(with: try await alice.ownID)
       try expect(try await hers.id, is: try await his.id)
     },
+    // Proves J7
     LiveCase("J7 a group chat is found again by its people") { stage in
       let alice = try await stage.user("alice")
       let (bob, carol) = (try await stage.user("bob").ownID, try await stage.user("carol").ownID)
@@ -31,6 +34,7 @@ extension LiveCase {
       let smaller = try await alice.createRoom(NewRoom(invited: [bob]))
       try expect(smaller != room, "another room")
     },
+    // Proves J8
     LiveCase("J8 many are invited at once, each with a result") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
@@ -40,12 +44,14 @@ extension LiveCase {
       try expect(Set(errors.keys), is: [own])
       try await bob.room(room.id).until("the invitation") { $0.membership == .invite }
     },
+    // Proves J10
     LiveCase("J10 a conversation that is ended is out of the list") { stage in
       let alice = try await stage.user("alice")
       let room = try await alice.createRoom(NewRoom(name: "Short"))
       try await room.end()
       _ = try await alice.until("it is gone") { client in client.rooms.isEmpty ? true : nil }
     },
+    // Proves J11
     LiveCase("J11 all conversations are ended at once") { stage in
       let alice = try await stage.user("alice")
       for number in 1...3 { _ = try await alice.createRoom(NewRoom(name: ByteString("Room \(number)"))) }
@@ -55,6 +61,7 @@ extension LiveCase {
       try expect(progress.last?.done, is: 3)
       _ = try await alice.until("all are gone") { client in client.rooms.isEmpty ? true : nil }
     },
+    // Proves J26
     LiveCase("J26 what is sent has its end, with what the server made of it") { stage in
       let room = try await stage.user("alice").createRoom()
       let sending = try await room.send("Hello")
@@ -90,6 +97,7 @@ extension LiveCase {
       let uri = try unwrap(content["url"]?.string.flatMap { MediaURI($0) }, "an address")
       try expect(try await alice.media(uri), is: bytes)
     },
+    // Proves J9
     LiveCase("J9 who left may come back where room and server let them", needs: .extensions(.rejoin)) { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
@@ -103,6 +111,7 @@ extension LiveCase {
       try await his.rejoin()
       try expect(await his.state?.membership, is: .join)
     },
+    // Proves J37
     LiveCase("J37 a room and all rooms are marked as read") { stage in
       let (alice, bob) = try await stage.pair()
       try await bob.send("One").sent()
@@ -116,6 +125,7 @@ extension LiveCase {
       let other = try await stage.device(of: alice.client).room(alice.id)
       try await other.until("it is read there too") { $0.notificationCount == 0 }
     },
+    // Proves J47
     LiveCase("J47 members come in pages of one moment", needs: .extensions(.paging)) { stage in
       let (alice, _) = try await stage.pair()
       let first = try await alice.memberPage(limit: 1)
@@ -123,6 +133,7 @@ extension LiveCase {
       try expect(Set((first.members + second.members).map(\.userID)).count, is: 2)
       try expect(try await alice.onlineCount().joined, is: 2)
     },
+    // Proves J41
     LiveCase("J41 what was said since one joined is counted", needs: .extensions(.sinceJoined)) { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.send("One").sent()

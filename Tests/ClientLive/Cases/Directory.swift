@@ -1,6 +1,6 @@
 import MatrixClient
 
-/// Finding rooms one is not in.
+/// Finding rooms that the user has not joined.
 extension LiveCase {
   static let directory = [
     LiveCase("R14 pages of the directory do not overlap, and have every room") { stage in

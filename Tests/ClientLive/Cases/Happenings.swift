@@ -45,6 +45,7 @@ extension LiveCase {
         }
       }
     },
+    // Proves J31
     LiveCase("J13 broadcast: a notice of the server's is told apart") { stage in
       let (alice, bob) = try await stage.pair()
       let events = await Heard(bob.client)
@@ -95,6 +96,7 @@ extension LiveCase {
         if case .delivery(room.id, .sent(sending.id, event)) = $0 { true } else { false }
       }
     },
+    // Proves P21
     LiveCase("B6 what one sends has reached the other's device", needs: .extensions(.delivered)) { stage in
       let (alice, bob) = try await stage.pair()
       try await bob.client.setDeliveryReceipts(true)
@@ -105,7 +107,8 @@ extension LiveCase {
         if case .delivery(_, .delivered(event, user)) = $0 { true } else { false }
       }
     },
-    LiveCase("X1 events of one's own types are followed, in one room or in all") { stage in
+    // Proves J25, T13
+    LiveCase("X1 events of custom types are followed, in one room or in all") { stage in
       let (alice, bob) = try await stage.pair()
       let moves = await bob.client.events(ofTypes: "org.example.move", in: bob.id)
       try await alice.send("Not this").sent()

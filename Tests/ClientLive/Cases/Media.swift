@@ -75,6 +75,7 @@ extension LiveCase {
       await cache.clear()
       try expect(await cache.diskBytes, is: 0)
     },
+    // Proves J28
     LiveCase("T4 a file is sent, and the others see its name, type and size") { stage in
       let (alice, bob) = try await stage.pair()
       let path = try stage.folder.file("face.png", Picture.png)

@@ -94,7 +94,7 @@ extension LiveCase {
       let levels = try unwrap(known.powerLevels, "power levels")
       try expect(levels.canSend("m.room.name", isState: true, by: boss), "the founder may name the room")
       try expect(!levels.canSend("m.room.name", isState: true, by: member), "a member may not name the room")
-      try expect(levels.canKick(member, by: boss) && !levels.canKick(boss, by: member), "who may kick whom")
+      try expect(levels.canKick(member, by: boss) && !levels.canKick(boss, by: member), "who may kick others")
       try await expectRefusal("M_FORBIDDEN") { try await bob.setName("Mine") }
       try await alice.setName("Ours")
     }

@@ -3,6 +3,7 @@ import MatrixClient
 /// Sending, and what arrives at the others.
 extension LiveCase {
   static let messages = [
+    // Proves T22
     LiveCase("T1 a text, an emote and a notice arrive as what they are") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.send(.text("waves", style: .emote))
@@ -139,7 +140,7 @@ extension LiveCase {
       try await bob.until("she is typing") { $0.typing == [user] }
       try await alice.client.perform(.sending(.setDraft(alice.id, Draft(""))))
       try await bob.until("nobody is typing") { $0.typing.isEmpty }
-      try expect(await alice.state?.typing.isEmpty == true, "one does not see oneself typing")
+      try expect(await alice.state?.typing.isEmpty == true, "users do not see themselves typing")
     }
   ]
 }

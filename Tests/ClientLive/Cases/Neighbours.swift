@@ -90,6 +90,7 @@ extension LiveCase {
       try await bob.setTyping(false)
       try await alice.until("nobody writes") { $0.typing.isEmpty }
     },
+    // Proves J38
     LiveCase("C1 who has read an event is known, publicly or not, and never goes back") { stage in
       let (alice, bob) = try await stage.pair()
       let user = try await bob.client.ownID

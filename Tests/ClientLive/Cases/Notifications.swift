@@ -18,7 +18,7 @@ extension LiveCase {
       try await alice.deletePusher(key: pusher.key, appID: pusher.appID)
       try expect(try await alice.pushers().count, is: 0)
     },
-    LiveCase("N1 a second pusher of the key and application takes the first one's place") { stage in
+    LiveCase("N1 a second pusher with the same key and application replaces the first") { stage in
       let alice = try await stage.user("alice")
       var pusher = Pusher(
         key: ByteString(stage.fresh("key")), appID: "org.example.live",
@@ -36,7 +36,7 @@ extension LiveCase {
         try expect(overrides.contains(rule), rule)
       }
     },
-    LiveCase("N2 a rule of one's own is put, changed, turned off and taken away") { stage in
+    LiveCase("N2 a user's push rule is added, changed, turned off and removed") { stage in
       let alice = try await stage.user("alice")
       let other = try await stage.device(of: alice)
       let sender: ByteString = "@somebody:example.org"

@@ -3,7 +3,7 @@ import MatrixClient
 /// Names, pictures and presence.
 extension LiveCase {
   static let people = [
-    LiveCase("U1 a new name is seen in the profile, in rooms, and by oneself") { stage in
+    LiveCase("U1 a new name shows in the profile, in rooms, and to the user") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.client.setDisplayName("Alice Anew")
       let user = try await alice.client.ownID
@@ -51,6 +51,7 @@ extension LiveCase {
       try expect(found.users.map(\.id), is: [user])
       try expect(!found.isLimited, "all that there are")
     },
+    // Proves J48
     LiveCase("J48 all users come in pages of one moment", needs: .extensions(.paging)) { stage in
       // Names of this case alone: others come and go meanwhile.
       let name = stage.fresh("crowd")

@@ -120,6 +120,7 @@ extension LiveCase {
       let rooms = try await (first, second)
       try expect(rooms.0, is: rooms.1)
     },
+    // Proves J12
     LiveCase("R17 a hidden room comes back with the next message", needs: .extension("martlet.hide")) { stage in
       let (alice, bob) = try await stage.pair(NewRoom(preset: .publicChat, name: "Tea"))
       try expect(try await bob.client.canHideRooms(), "it is announced")

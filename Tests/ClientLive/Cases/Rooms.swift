@@ -71,7 +71,7 @@ extension LiveCase {
       let second = try await alice.perform(.rooms(.openDirectChat(with: bob.text)))
       try expect(second, is: first)
     },
-    LiveCase("R11 whoever is invited to a direct chat sees it as one") { stage in
+    LiveCase("R11 an invited user sees a direct chat as direct") { stage in
       let alice = try await stage.user("alice")
       let bob = try await stage.user("bob")
       let id = try unwrap(try await alice.perform(.rooms(.openDirectChat(with: try await bob.ownID.text))), "room")

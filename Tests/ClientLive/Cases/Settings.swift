@@ -110,6 +110,7 @@ extension LiveCase {
       try await around.close()
       try expect(await around.items.isEmpty, "closed")
     },
+    // Proves C54
     LiveCase("T17 an event's source is the server's, the second time without asking") { stage in
       let room = try await stage.user("alice").createRoom()
       let event = try await room.send("org.example.odd", Array(#"{"b":{"kept":[1]},"a":null}"#.utf8)).sent()
@@ -117,7 +118,7 @@ extension LiveCase {
       try expect(first.json?["content"]?["b"]?["kept"]?.count, is: 1)
       try expect(try await room.source(of: event).bytes, is: first.bytes)
     },
-    LiveCase("T18 state of one's own type is set under a key") { stage in
+    LiveCase("T18 state of a custom type is set under a key") { stage in
       let (alice, bob) = try await stage.pair()
       try await alice.setState("org.example.board", key: "one", Array(#"{"x":1}"#.utf8))
       try expect(try await bob.stateContent("org.example.board", key: "one")["x"]?.integer, is: 1)

@@ -6,6 +6,7 @@ import TimeTesting
 @testable import EventContent
 
 @Suite struct MarkdownTests {
+  // Proves C39, P9
   @Test(arguments: [
     ("*a* _b_ **c** __d__ ***e***", "<em>a</em> <em>b</em> <strong>c</strong> <strong>d</strong> <em><strong>e</strong></em>"),
     ("a **b *c* d** e", "a <strong>b <em>c</em> d</strong> e"),
@@ -64,6 +65,7 @@ import TimeTesting
     #expect(text.body.string == source)
   }
 
+  // Proves P10
   @Test(arguments: [
     ("hi :cat:!", "hi IMG!"), (":cat::cat:", "IMGIMG"), ("**:cat:** and *a*:cat:", "<strong>IMG</strong> and <em>a</em>IMG"),
     ("`:cat:`", "<code>:cat:</code>"), ("# :cat:", "<h1>IMG</h1>"), ("> :cat:", "<blockquote><p>IMG</p></blockquote>"),
@@ -91,6 +93,7 @@ import TimeTesting
     #expect(FormattedText.markdown(ByteString(":x" + name + ":"), emoticon: any).html == nil)
   }
 
+  // Proves P7
   @Test func `links to users and user IDs are mentions, and the body shows their names`() {
     let text = FormattedText.markdown("Hi [Alice](https://matrix.to/#/@alice:test), @bob:test.org and @room!")
     #expect(text.body == "Hi Alice, @bob:test.org and @room!")
@@ -118,13 +121,14 @@ import TimeTesting
     #expect(text.body == "> Alice [Spoiler], Bob")
   }
 
-  @Test func `HTML of one's own is made safe and mentions whom it links to`() {
+  @Test func `the user's own HTML is sanitized and mentions the users it links to`() {
     let text = FormattedText.html("<a href=\"https://matrix.to/#/@alice:test\">Alice</a><script>x</script> &amp; <b>you</b>")
     #expect(text.body == "Alice & you")
     #expect(text.html == "<a href=\"https://matrix.to/#/@alice:test\">Alice</a> &amp; <b>you</b>")
     #expect(text.mentions.users.map(\.string) == ["@alice:test"])
   }
 
+  // Proves C74
   @Test(arguments: [
     "*", "**a", "*a_", "a*", "_a", "**a*", "[", "]", "[](", "[a](b", "<", ">", "> ", "- ", "-\n", "1. a\n", "`", "`a", "``a`",
     "~~a", "||a",

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `the operator's token is good for administration only, and not where there is none`() async throws {
+  @Test func `the operator's token is good for administration only, and for nothing if there is none`() async throws {
     var api = APIConfiguration()
     api.rateLimits = false
     let key = AccessToken.random()

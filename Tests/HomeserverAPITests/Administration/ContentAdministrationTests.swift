@@ -109,7 +109,7 @@ import Testing
 
       let removal = AdministrationFixture.own + "/rooms/\(room)/redact/\(event)"
       #expect(try await server.fixture.call(.post, removal, as: server.ann, "{}").errorCode == "M_FORBIDDEN")
-      // The sender has left by then: whoever has most power in the room removes it.
+      // The sender has left by then, so the most powerful member removes it.
       #expect(try await server.ask(.post, removal, #"{"reason":"rude"}"#).status == 200)
       #expect(try await server.ask(.post, removal + "x", "{}").errorCode == "M_NOT_FOUND")
       let after = try await server.ask(.get, path + "/\(number)").json["event_json"]

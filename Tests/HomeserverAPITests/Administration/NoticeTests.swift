@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a broadcast tells how far it is and whom it reached`() async throws {
+  @Test func `a broadcast tells its progress and its recipients`() async throws {
     try await AdministrationFixture.run { server in
       try await server.fixture.homeserver.accounts.deactivate(server.bob.userID, erase: false)
       let path = AdministrationFixture.own + "/broadcasts"

@@ -4,7 +4,7 @@ import MatrixModel
 import Testing
 
 @Suite struct RoomAdministrationTests {
-  @Test func `rooms are listed, searched, ordered and paged, whoever is in them`() async throws {
+  @Test func `administrators list, search, order and page all rooms`() async throws {
     try await AdministrationFixture.run { server in
       let zoo = try await server.room(by: server.ann, #"{"name":"Zoo","preset":"public_chat","visibility":"public"}"#)
       let bar = try await server.room(by: server.bob, #"{"name":"bar","room_alias_name":"pub","room_version":"10"}"#)

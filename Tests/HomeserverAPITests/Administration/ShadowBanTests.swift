@@ -68,6 +68,7 @@ import Testing
     }
   }
 
+  // Proves P25
   @Test func `what they send and set in rooms is answered and is nowhere`() async throws {
     try await Self.run { scene in
       let cyn = try await scene.fixture.register("cyn")

@@ -38,7 +38,7 @@ import Testing
       #expect(known.json["device_id"]?.string == "POT")
       #expect(try await service.call(.post, "keys/upload", as: "_tea_pot", "{}").errorCode == "M_MISSING_PARAM")
       #expect(try await service.call(.post, "keys/upload?device_id=POT", as: "_tea_pot", "{}").status == 200)
-      // No password is asked for: there is none.
+      // It needs no password, because the account has none.
       #expect(try await service.call(.delete, "devices/POT", as: "_tea_pot", "{}").status == 200)
     }
   }

@@ -85,6 +85,7 @@ import Testing
     return APIFixture.User(userID: made.userID, deviceID: login.deviceID, token: login.accessToken.text.string)
   }
 
+  // Proves M40
   @Test(
     arguments: ["/_matrix/client/unstable/org.matrix.msc4143/rtc/transports", "/_matrix/client/v1/rtc/transports"],
     [true, false])

@@ -44,6 +44,7 @@ import Testing
     }
   }
 
+  // Proves J48
   @Test func `user pages show neither who registers later nor anyone twice`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a reaction to one's own message is pushed where one wants that, and counts nowhere`() async throws {
+  @Test func `a reaction to the user's message is pushed if they want that, and is never counted`() async throws {
     try await PushFixture.run { push in
       let own = try await push.say("tea?", as: push.ann)
       let others = try await push.say("hot")

@@ -47,7 +47,7 @@ import Testing
     (#""kind":7,"data":{}"#, "M_BAD_JSON"), (#""data":{}"#, "M_MISSING_PARAM"),
     (#""kind":"http","data":{"url":"https://h/_matrix/push/v1/notify","format":"all"}"#, "M_INVALID_PARAM")
   ])
-  func `a pusher that is none is refused`(_ members: String, _ code: String) async throws {
+  func `an invalid pusher is refused`(_ members: String, _ code: String) async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let answer = try await fixture.call(.post, "pushers/set", as: ann, Self.body(members))

@@ -84,7 +84,7 @@ import Testing
     #expect(try await state() == .online)
   }
 
-  @Test func `a status message is told, also to one's other devices, and outlives the process`() async throws {
+  @Test func `a status message reaches others and the user's other devices, and survives a restart`() async throws {
     let fixture = try SyncFixture()
     _ = start(fixture)
     _ = try await fixture.room(of: "ann", "bob")

@@ -111,7 +111,7 @@ import Testing
     #expect(await invite(by: ann) == nil)
     #expect(await errorCode { try await fixture.rooms.join(room, by: self.bob) } == nil)
     try await fixture.rooms.leave(room, by: bob)
-    // A rule that was taken back is none.
+    // A rule that was taken back has no effect.
     _ = try await fixture.rooms.setState("m.policy.rule.user", "1", json("{}"), in: list, by: mod)
     #expect(await invite(by: eve) == nil)
     _ = try await fixture.rooms.setState("m.policy.rule.room", "1", rule(room.string), in: list, by: mod)
@@ -158,7 +158,7 @@ import Testing
     } catch let error as MatrixError {
       #expect(error.code == .limitExceeded && error.status == 429 && error.retryAfterMilliseconds == 1)
     }
-    // A repetition is no new message; a reaction is none at all.
+    // A repetition is no new message, and a reaction is no message at all.
     #expect(try await fixture.send("1", to: room, by: "bob", transaction: "t") == first)
     _ = try await fixture.rooms.send(
       .reaction, json("{}"), to: room, by: bob, transactionID: TransactionID(trusted: "r"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ServerRooms
 
-/// A table that names rooms or events must say what becomes of its rows when those go. Whoever adds one decides it here.
+/// A table that names rooms or events must say what happens to its rows when those go. New tables are decided here.
 @Suite struct RoomRowsTests {
   private static let goes: [String: [StaticString]] = [
     "purge": RoomRows.atOnce + RoomRows.ofRoom, "member": RoomRows.ofMember + RoomRows.ofMemberByRoomID,

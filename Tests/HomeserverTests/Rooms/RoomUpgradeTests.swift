@@ -21,7 +21,7 @@ import Testing
   /// Versions from and to.
   static let steps = [("6", "9"), ("9", "10"), ("10", "11"), ("11", "12"), ("12", "12"), ("12", "11"), ("12", "6")]
 
-  @Test(arguments: steps) func `the new room has the old one's state, the old one points to it`(
+  @Test(arguments: steps) func `the new room has the state of the old, which points to it`(
     from: String, to: String
   ) async throws {
     let fixture = try RoomsFixture()

@@ -18,7 +18,7 @@ import Testing
     #expect(try await fixture.hidden.hide([room], of: bob.user) == 1)
     #expect(try await fixture.hidden.hide([room], of: bob.user) == 0)
     #expect(hidden(try await bob.sync(), room)?["before"]?.integer == 1_700_000_500_000)
-    // One's own message, state and reactions change nothing.
+    // The user's own messages, state and reactions change nothing.
     try await fixture.base.send("mine", to: room, by: "bob")
     _ = try await fixture.rooms.setState(.topic, "", json(#"{"topic":"T"}"#), in: room, by: RoomsFixture.actor("ann"))
     _ = try await fixture.rooms.send(

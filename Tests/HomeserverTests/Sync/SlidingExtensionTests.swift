@@ -93,7 +93,7 @@ import Testing
     #expect(told?[old.text]?["m.read"]?["@cid:example.org"] != nil)
   }
 
-  @Test func `many receipts of a new room are those of its timeline and one's own, then each that comes`() async throws {
+  @Test func `of many receipts a new room has those of its timeline and the user's own, then each new one`() async throws {
     let fixture = try SyncFixture()
     let readers = (1...SlidingExtensions.fewReceipts).map { "reader\($0)" }
     let room = try await fixture.room(of: "ann", "bob", "cid")
@@ -113,7 +113,7 @@ import Testing
     try await fixture.receipts.move(.init(read: new), of: RoomsFixture.user("cid"), in: room)
     let answer = try await bob.sync()
     #expect(answer.rooms.isEmpty && content(answer)?[new.text]?["m.read"]?["@cid:example.org"] != nil)
-    // One's own makes the counts others.
+    // The user's own receipt changes the counts.
     try await fixture.receipts.move(.init(readPrivate: new), of: bob.user, in: room)
     let read = try await bob.sync()
     #expect(content(read)?[new.text]?["m.read.private"]?["@bob:example.org"] != nil && read.room(room)?.unread == [0, 0])

@@ -125,7 +125,7 @@ import Testing
 
   // MARK: Rooms
 
-  @Test func `required state is told as asked, by name, by wildcard, for oneself and lazily`() async throws {
+  @Test func `required state comes as requested: by name, by wildcard, for the user and lazily`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob", "cid", settings: #"{"preset":"public_chat","name":"N","topic":"T"}"#)
     try await fixture.base.send("hi", to: room, by: "cid")
@@ -243,7 +243,7 @@ import Testing
     #expect(try await other.sync().room(room)?.bodies == ["bye"])
   }
 
-  @Test func `a room one has left oneself is told where it was known, and to nobody else`() async throws {
+  @Test func `a room that the user left is sent to connections that knew it, and to no other`() async throws {
     let fixture = try SyncFixture()
     let room = try await fixture.room(of: "ann", "bob")
     let bob = SlidingClient(fixture, "bob", SlidingClient.list())

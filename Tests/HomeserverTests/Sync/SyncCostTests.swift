@@ -104,7 +104,7 @@ import Testing
     #expect(try await !isCharged(again))
   }
 
-  @Test func `a sync that may not be is none`() async throws {
+  @Test func `a sync that is refused has no effect`() async throws {
     let fixture = try SyncFixture()
     _ = try await fixture.room(of: "ann")
     let ann = try fixture.client("ann")

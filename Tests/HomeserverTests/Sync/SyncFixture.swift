@@ -71,7 +71,7 @@ final class SyncFixture: Sendable {
       token: AccessToken.random().hash, lastSeen: 0)
   }
 
-  /// A room of all `names`, the first of whom made it.
+  /// A room of all `names`. The first creates it.
   func room(of names: String..., settings: String = #"{"preset":"public_chat"}"#) async throws -> RoomID {
     let room = try await base.createRoom(by: names[0], settings)
     for name in names.dropFirst() { try await rooms.join(room, by: RoomsFixture.actor(name)) }

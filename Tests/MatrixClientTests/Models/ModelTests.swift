@@ -118,6 +118,7 @@ import Testing
     await client.stop()
   }
 
+  // Proves P3
   @Test(.timeLimit(.minutes(1))) @MainActor func `where everybody has one reaction, another takes its place`() async throws {
     let script = ScriptedServer { request in
       request.target.contains("/send/m.reaction/")

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) @MainActor func `whoever writes has read, and one's own reading counts but is not shown`()
+  @Test(.timeLimit(.minutes(1))) @MainActor func `a user who writes has read; the user's own receipt counts but is not shown`()
     async throws
   {
     try await Self.timeline { timeline, script in

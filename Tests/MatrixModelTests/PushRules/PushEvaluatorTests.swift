@@ -57,7 +57,7 @@ import TimeTesting
   }
 
   @Test(arguments: [event(.topic, "{}", stateKey: ""), event(.tombstone, "{}"), event(sender: "@me:example.org")])
-  func `what no rule speaks of, and what one sent oneself, is silent`(event: PushEvent) {
+  func `events without a rule, and the user's own, are silent`(event: PushEvent) {
     #expect(Self.actions(event) == nil)
   }
 

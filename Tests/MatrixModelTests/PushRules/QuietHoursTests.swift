@@ -28,7 +28,7 @@ import Testing
     "{}", #"{"from":60}"#, #"{"from":60,"to":60}"#, #"{"from":-1,"to":60}"#, #"{"from":60,"to":1440}"#,
     #"{"from":"60","to":120}"#, #"{"from":60,"to":120,"utc_offset":1440}"#, #"{"from":60,"to":120,"utc_offset":-1440}"#,
     #"{"from":9007199254740991,"to":120}"#, #"{"from":60,"to":120,"utc_offset":-9007199254740991}"#
-  ]) func `what is none says none`(content: String) {
+  ]) func `invalid quiet hours are ignored`(content: String) {
     #expect(Self.hours(content) == nil)
   }
 }

@@ -18,6 +18,7 @@ import Testing
     return changes
   }
 
+  // Proves A8
   @Test func whoBeginsIsTheSpeakerAndStaysOneInSilence() {
     var (detector, now) = (SpeakerDetector(), MediaTime.zero)
     let silent = Self.play(&detector, &now, milliseconds: 1500, [(Self.a, 127), (Self.b, 90)])
@@ -28,6 +29,7 @@ import Testing
     #expect(after == 0 && detector.speaker == Self.a)
   }
 
+  // Proves M13
   @Test func aCoughChangesNothing() {
     var (detector, now) = (SpeakerDetector(), MediaTime.zero)
     _ = Self.play(&detector, &now, milliseconds: 3000, [(Self.a, 25), (Self.b, 127)])
@@ -36,6 +38,7 @@ import Testing
     #expect(cough + after == 0)
   }
 
+  // Proves M13
   @Test func theNextSpeakerTakesOverSoon() {
     var (detector, now) = (SpeakerDetector(), MediaTime.zero)
     _ = Self.play(&detector, &now, milliseconds: 9000, [(Self.a, 25), (Self.b, 127)])

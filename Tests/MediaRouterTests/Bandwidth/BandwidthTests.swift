@@ -99,6 +99,7 @@ import Testing
 }
 
 @Suite struct PathEstimateTests {
+  // Proves M11
   @Test func anEstimateBelowWhatIsSentCountsOnceItGrowsNoMore() {
     var path = PathEstimate()
     #expect(path.state(sent: 1_000_000, now: .zero) == .unknown)

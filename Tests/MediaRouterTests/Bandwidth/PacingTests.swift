@@ -114,6 +114,7 @@ import Testing
     #expect(lost > 10 && queue > .milliseconds(55), "\(lost) lost, \(queue)")
   }
 
+  // Proves M15
   @Test func whatWaitsEndsWithItsSubscription() {
     for command in [
       RouterCommand.unsubscribe(SubscriptionID(0)), .unpublish(Call.track), .close(TransportID(1)), .close(TransportID(2))
@@ -130,6 +131,7 @@ import Testing
     }
   }
 
+  // Proves M15
   @Test func whatComesSteadilyIsNotHeldBackByAnEstimateThatIsTooLow() throws {
     var scene = Scene(seed: 1, isMeasured: true)
     scene.learn()
@@ -142,6 +144,7 @@ import Testing
     #expect(scene.received - got >= scene.sentPackets - sent - 30)
   }
 
+  // Proves M15
   @Test func aUsualPictureGoesAtOnceHoweverLargeItIs() {
     var (pacer, now) = (Pacer(), MediaTime(microseconds: 5_000_000))
     // Five pictures of 20,000 bytes a second, as a screen has them.
@@ -162,6 +165,7 @@ import Testing
     #expect((9_500...14_000).contains(sizes.usual), "\(sizes.usual)")
   }
 
+  // Proves M15
   @Test func theFirstPacketsGoAtOnceTheNextWhenThereIsRoomAndTooManyDoNotWait() throws {
     let call = Call()
     let subscription = try #require(call.simulation.unit.subscription(SubscriptionID(1)))

@@ -20,6 +20,7 @@ import Testing
     }
   }
 
+  // Proves M11
   @Test func aQueueThatFillsTakesAwayAndOneThatIsEmptyGivesBack() {
     var (estimate, queue) = (SenderEstimate(), Int64(0))
     Self.run(&estimate, from: 0, packets: 100, queue: &queue)
@@ -162,6 +163,7 @@ import Testing
   }
 
   /// Of pictures and sound, and of sound alone.
+  // Proves Q7
   @Test(arguments: [4, 8, 12, 20], [50, 100, 200, 300] as [Int64])
   func jitterIsNoQueue(_ milliseconds: Int, _ jitter: Int64) {
     for seed in 1...5 as ClosedRange<UInt64> {

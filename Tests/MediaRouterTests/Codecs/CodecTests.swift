@@ -10,6 +10,7 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
 @Suite struct CodecTests {
   typealias Field = PayloadDescription.Field
 
+  // Proves Q11
   @Test func vp8WithAllFields() {
     // X S, I L T K, picture 0x1234, base layer 9, TID 2 Y, a key frame.
     #expect(
@@ -52,6 +53,7 @@ private func describe(_ codec: Codec, _ payload: [UInt8]) -> PayloadDescription 
     #expect(describe(.vp9, hex(text)).descriptorBytes == bytes)
   }
 
+  // Proves Q11
   @Test(arguments: [
     ("65", true, true), ("67", true, true), ("61", true, false), ("7c85", true, true), ("7c05", false, false),
     ("7c81", true, false), ("78 0002 6742 0001 68", true, true), ("78 0001 68 0001 65", true, true),

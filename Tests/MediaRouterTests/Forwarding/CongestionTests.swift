@@ -20,6 +20,7 @@ import Testing
     ? [80, 120, 200, 300, 450, 700].flatMap { kilobits in [0, 5, 20].map { (kilobits, $0) } }
     : [(80, 0), (120, 20), (200, 5), (300, 20), (450, 0), (700, 5)]
 
+  // Proves M12
   @Test func aNarrowLinkGetsTheLayerThatFitsAndTheSound() {
     var call = LimitedCall(rate: 300_000)
     call.play(seconds: 25)
@@ -28,6 +29,7 @@ import Testing
     #expect(call.soundReceived > 98.5)
   }
 
+  // Proves M12
   @Test func aVeryNarrowLinkGetsSoundAlone() {
     var call = LimitedCall(rate: nil)
     call.play(seconds: 5)
@@ -54,6 +56,7 @@ import Testing
     #expect(call.layer == 2 && call.changes == changes)
   }
 
+  // Proves Q8
   @Test func aLinkThatShrinksKeepsTheSound() {
     var call = LimitedCall(rate: 3_000_000)
     call.play(seconds: 6)
@@ -68,6 +71,7 @@ import Testing
   }
 
   /// A short queue that is full lets every packet wait as long as the one before, and as much is lost of less: neither is chance.
+  // Proves Q8
   @Test(arguments: shrunk)
   func aPathThatShrinksToAShortQueueKeepsTheSoundAndDoesNotSwing(_ kilobits: Int, _ loss: Int) {
     var call = LimitedCall(rate: nil)
@@ -84,6 +88,7 @@ import Testing
     #expect(Double(arrived) > 0.88 * left * left * Double(call.soundCount - sent))
   }
 
+  // Proves M12
   @Test(arguments: [500_000, 800_000, 1_900_000]) func itDoesNotSwing(_ rate: Int) {
     var call = LimitedCall(rate: rate)
     call.play(seconds: 10)
@@ -94,6 +99,7 @@ import Testing
   }
 
   /// A wide path on which packets are lost, overtake each other and come twice, whatever is sent.
+  // Proves Q6
   @Test(arguments: wide, seeds)
   func lossThatIsNotOursTakesNoVideoAway(_ conditions: (loss: Int, duplicates: Int, jitter: Int64), _ seed: UInt64) {
     var call = LimitedCall(seed: seed, rate: nil)
@@ -113,6 +119,7 @@ import Testing
   }
 
   /// As long as a feedback's way and back, and of packets as few as a camera of two layers has.
+  // Proves Q7
   @Test(arguments: seedsOfJitter) func jitterFromTheBeginningTakesNothingAway(_ seed: UInt64) {
     var call = LimitedCall(seed: seed, rate: nil, layers: [3, 13])
     (call.simulation.conditions.jitter, call.simulation.conditions.duplicates) = (.milliseconds(200), 5)
@@ -123,6 +130,7 @@ import Testing
   }
 
   /// What is lost anyway must not count as what the path does not carry.
+  // Proves M11, Q6
   @Test(arguments: losses)
   func whereMuchIsLostFromTheBeginningTheHighLayerComesAllTheSame(_ loss: Int, _ seed: UInt64) {
     var call = LimitedCall(seed: seed, rate: nil)

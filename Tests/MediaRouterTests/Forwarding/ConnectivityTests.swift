@@ -49,6 +49,7 @@ import Testing
     #expect(simulation.unit.transport(ufrag: peer.credentials.ufrag) == nil)
   }
 
+  // Proves M20
   @Test func silenceIsToldAndItsEnd() {
     let simulation = Simulation()
     let peer = simulation.join()
@@ -66,6 +67,7 @@ import Testing
     #expect(simulation.events.suffix(2) == [.silent(peer.id), .ended(peer.id, .silence)])
   }
 
+  // Proves M20
   @Test func whoSendsIsThereWithoutChecksButNotByWhatIsRepeated() throws {
     let simulation = Simulation()
     let peer = simulation.join()

@@ -38,6 +38,7 @@ import Testing
     #expect(call.isComplete)
   }
 
+  // Proves A8
   @Test func theSpeakerOfASessionIsTold() {
     let simulation = Simulation()
     let peers = [simulation.join(), simulation.join()]

@@ -4,6 +4,7 @@ import Testing
 
 /// Who comes in, what goes when somebody leaves, and how much there may be.
 @Suite struct ForwardingUnitLifeTests {
+  // Proves M21
   @Test func aStrangerMakesNoState() {
     let simulation = Simulation()
     let local = ICECredentials(ufrag: Array("user".utf8), password: Array("password".utf8))
@@ -22,6 +23,7 @@ import Testing
     #expect(simulation.unit.transport(ufrag: local.ufrag)?.dtls == nil)
   }
 
+  // Proves M2
   @Test func anAddressIsAskedWhenItIsNominated() {
     var call = Call()
     call.publish(frames: 5)
@@ -36,6 +38,7 @@ import Testing
     #expect(call.simulation.unit.counts.addresses == 2)
   }
 
+  // Proves M20
   @Test func aSilentPeerIsGone() {
     var call = Call()
     call.publish(frames: 5)

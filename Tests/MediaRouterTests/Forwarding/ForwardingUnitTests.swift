@@ -2,6 +2,7 @@
 import Testing
 
 @Suite struct ForwardingUnitTests {
+  // Proves M1
   @Test func whatIsPublishedArrivesUnderTheSubscribersNumbers() throws {
     var call = Call()
     call.publish(frames: 30)
@@ -26,6 +27,7 @@ import Testing
     #expect(call.isComplete)
   }
 
+  // Proves M1, M8, Q6, Q7
   @Test(arguments: [5, 20], [1, 2, 3] as [UInt64])
   func lostReorderedAndRepeatedPacketsArriveInTheEnd(_ loss: Int, _ seed: UInt64) {
     var call = Call(seed: seed)
@@ -42,6 +44,7 @@ import Testing
     #expect(Set(call.received.map { $0.payload.span.bytes.uint32(at: 7) }).count == call.received.count)
   }
 
+  // Proves M8
   @Test func withoutRTXAStampedPacketIsNotSentAgain() {
     for sendTime: UInt8 in [0, 4] {
       var call = Call(sendTime: sendTime, rtx: false)
@@ -85,6 +88,7 @@ import Testing
     #expect((8500...8800).contains(step))
   }
 
+  // Proves M6
   @Test func aLayerIsChangedAtAKeyFrameWithoutASeam() {
     var call = Call(layers: 3)
     for layer in [0, 2, 1, 0, 2] {
@@ -175,6 +179,7 @@ import Testing
     #expect(call.received[before].payload[6] == 0, "a key frame")
   }
 
+  // Proves M9
   @Test func requestsForKeyFramesAreJoined() {
     var call = Call()
     call.publish(frames: 30)
@@ -188,6 +193,7 @@ import Testing
     #expect(call.publisher.pictureLossCount - before == 1)
   }
 
+  // Proves M10
   @Test func publishersHearReportsOfWhatArrives() throws {
     var call = Call()
     call.publish(frames: 60)

@@ -99,6 +99,7 @@ extension MediaPacket {
 }
 
 @Suite struct LossDetectorTests {
+  // Proves M8
   @Test func whatIsMissingIsAskedForAFewTimes() {
     var losses = LossDetector()
     func requests(at now: MediaTime) -> [UInt64] { losses.requests(now: now) }
@@ -226,6 +227,7 @@ extension MediaPacket {
 }
 
 @Suite struct FeedbackRecorderTests {
+  // Proves M10
   @Test func eachPacketIsToldOfWithItsTime() throws {
     var recorder = FeedbackRecorder()
     func feedback() -> TransportFeedback? { recorder.take(sender: 1, media: 2) }

@@ -64,6 +64,7 @@ import Testing
     #expect(sent == 100)
   }
 
+  // Proves M15
   @Test(arguments: [
     RouterCommand.unsubscribe(SubscriptionID(1)), .unpublish(Call.track), .close(TransportID(1)), .close(TransportID(2))
   ]) func whatWaitsEndsWithItsSubscription(_ command: RouterCommand) {

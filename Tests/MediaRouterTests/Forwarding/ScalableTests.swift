@@ -85,6 +85,7 @@ import Testing
     return (pictures.map { $0.last!.spatial }, pictures.map { $0.last!.temporal })
   }
 
+  // Proves M7
   @Test(arguments: [Codec.vp9, .av1], [false, true])
   func layersAreChosenWithinOneStreamAlsoAtAnotherWorker(_ codec: Codec, _ isApart: Bool) {
     var scene = Scene(codec, isApart: isApart)

@@ -39,9 +39,11 @@ import Testing
     return writer.bytes
   }()
 
+  // Proves M5
   @Test func aCompoundDatagramIsReadAsItWasWritten() { #expect(Self.read(Self.compound) == Self.packets) }
 
   /// The bytes by hand, against the layout of RFC 3550 §6.4.2 and RFC 4585 §6.2.1.
+  // Proves M5, Q11
   @Test func theLayoutIsThatOfTheStandards() {
     #expect(
       Self.read(hex("81c90007 00000002 00000009 80fffffd 00010002 00000028 00000005 00000006"))
@@ -62,6 +64,7 @@ import Testing
   @Test(arguments: ["81c90001 00000002", "82cb0001 00000005", "81c9", "81c90007", "a1cb0001 00000009"])
   func malformedPacketsEndTheReading(_ text: String) { #expect(Self.read(hex(text)).isEmpty) }
 
+  // Proves M10
   @Test func aTransportFeedbackOfAllChunkKinds() throws {
     // Run of three small, vector of one bit each, vector of two bits each; reference -1, the delta of -1 tick.
     let body = hex("00000001 00000002 fffe 0018 ffffff 07 2003 a0 00 d8 00 01 02 03 04 00 ffff 00")

@@ -8,6 +8,7 @@ import Testing
     b2e01234 89abcdef 00c0ffee 11111111 22222222 bede0003 10aa 0000 22bbccdd f0 000000 010203 0000000005
     """)
 
+  // Proves M5
   @Test func allPartsAreFound() throws {
     let header = try #require(RTPHeader(Self.packet))
     #expect(header.marker)

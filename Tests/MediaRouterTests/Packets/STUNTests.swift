@@ -23,6 +23,7 @@ import Testing
     a5d3f179 bc25f4b5 bed2b9d9 00080014 a382954e 4be67bf1 1784c97c 8292c275 bfe3ed41 80280004 c8fb0b4c
     """)
 
+  // Proves M2, Q10
   @Test func theRequestOfTheStandardIsReadAndAuthentic() throws {
     let message = try #require(STUNMessage(Self.request))
     #expect(message.kind == .bindingRequest)

@@ -57,6 +57,7 @@ import Testing
     #expect(world.relay.allocations.isEmpty)
   }
 
+  // Proves M19
   @Test func credentialsAreGoodToTheirLastSecond() {
     let world = RelayWorld()
     #expect(RelayClient(world, expires: 1_000_000).allocate() == 0)
@@ -269,7 +270,7 @@ import Testing
     client.indicate([1], to: peer)
     #expect(world.sentToPeers().isEmpty)
     client.indicate([1], to: self.peer)
-    #expect(world.sentToPeers().isEmpty, "of two peers none, where one is forbidden")
+    #expect(world.sentToPeers().isEmpty, "if one of two peers is forbidden, none gets it")
   }
 
   @Test(
@@ -310,6 +311,7 @@ import Testing
     #expect(world.sentToPeers().map(\.peer) == [router, second])
   }
 
+  // Proves M23
   @Test func behindTranslationTheRouterIsReachedByItsOwnAddressAndAnswersAsTheOther() throws {
     let world = RelayWorld(router: "127.0.0.1", publicAddresses: ["203.0.113.9"])
     let client = relayedClient(world)

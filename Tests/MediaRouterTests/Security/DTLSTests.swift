@@ -47,6 +47,7 @@ private struct Handshake {
 }
 
 @Suite struct DTLSTests {
+  // Proves M3
   @Test(arguments: SRTPProfile.allCases) func bothEndsAgreeOnKeys(_ profile: SRTPProfile) throws {
     var handshake = try Handshake(clientProfiles: [profile])
     handshake.run()
@@ -59,12 +60,14 @@ private struct Handshake {
     #expect(keys.client.salt.count == profile.saltBytes)
   }
 
+  // Proves M4
   @Test func theServersPreferenceDecides() throws {
     var handshake = try Handshake(clientProfiles: [.aes128CounterSHA1, .aes128GCM])
     handshake.run()
     #expect(handshake.server.keys?.profile == .aes128GCM)
   }
 
+  // Proves M3
   @Test func anotherCertificateThanAnnouncedFails() throws {
     var handshake = try Handshake(wrongFingerprint: true)
     handshake.run()
@@ -72,6 +75,7 @@ private struct Handshake {
     #expect(handshake.client.keys == nil)
   }
 
+  // Proves M3
   @Test(arguments: 0..<12) func lostDatagramsAreSentAgain(_ lost: Int) throws {
     var handshake = try Handshake()
     handshake.run { $0 == lost || $0 == lost + 2 }

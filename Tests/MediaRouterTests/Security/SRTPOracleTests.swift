@@ -52,6 +52,7 @@ private final class Oracle {
     }
   }
 
+  // Proves M4, Q10
   @Test(arguments: SRTPProfile.allCases) func packetsAreThoseOfTheOracle(_ profile: SRTPProfile) {
     let master = SRTPMaster.random(profile, seed: 5)
     let ours = SRTPSender(profile, master)
@@ -66,6 +67,7 @@ private final class Oracle {
     }
   }
 
+  // Proves Q10
   @Test(arguments: SRTPProfile.allCases) func controlPacketsAreThoseOfTheOracle(_ profile: SRTPProfile) {
     let master = SRTPMaster.random(profile, seed: 6)
     let ours = SRTPSender(profile, master)

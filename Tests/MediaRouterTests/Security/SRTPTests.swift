@@ -43,6 +43,7 @@ func rtp(_ sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: [UInt8] 
 }
 
 @Suite struct SRTPTests {
+  // Proves Q10
   @Test func theKeysOfTheStandardAreDerived() {
     let media = SRTPSessionKeys(.aes128CounterSHA1, .sample, isControl: false)
     #expect(media.key == hex("c61e7a93744f39ee10734afe3ff7a087"))
@@ -50,6 +51,7 @@ func rtp(_ sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: [UInt8] 
     #expect(media.authenticationKey == hex("cebe321f6ff7716b6fd4ab49af256a156d38baa4"))
   }
 
+  // Proves M4
   @Test func aPacketUnderCounterModeIsThatOfLibsrtp() {
     let plain = hex("800f1234 decafbad cafebabe abababab abababab abababab abababab")
     let sealed = hex(
@@ -61,6 +63,7 @@ func rtp(_ sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: [UInt8] 
   /// RFC 7714 §16.1.1 and §17.1.
   private static let keys = SRTPSessionKeys(key: Array(0..<16), salt: hex("517569642070726f2071756f"))
 
+  // Proves M4, Q10
   @Test func aPacketUnderGCMIsThatOfTheStandard() {
     let plain = hex("8040f17b 8041f8d3 5501a0b2") + Array("Gallia est omnis divisa in partes tres".utf8)
     let sealed = hex(
@@ -83,6 +86,7 @@ func rtp(_ sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: [UInt8] 
     #expect(Array(bytes[..<plain.count]) == plain)
   }
 
+  // Proves M4
   @Test func aControlPacketUnderGCMIsThatOfTheStandard() {
     let plain = hex(
       """
@@ -142,6 +146,7 @@ func rtp(_ sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payload: [UInt8] 
     }
   }
 
+  // Proves M21
   @Test func strangersMakeNoState() {
     let master = SRTPMaster.random(.aes128GCM, seed: 1)
     let receiver = SRTPReceiver(.aes128GCM, master, streamsLimit: 2)

@@ -176,7 +176,7 @@ import Testing
     #expect(server.plaintext == [3])
     let answer = [UInt8](repeating: 4, count: 9)
     #expect(answer.withUnsafeBytes { server.session.seal($0) })
-    // OpenSSL has answered each; whoever reads no answer is the business of `StreamSockets`.
+    // OpenSSL has answered each. `StreamSockets` handles peers that read no answer.
     #expect(client.receive(server.take()) == answer)
   }
 

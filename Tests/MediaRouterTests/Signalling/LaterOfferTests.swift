@@ -85,6 +85,7 @@ import Testing
     #expect(try !Self.answer(offer, [.refuse]).attributes.contains { $0.name == "group" })
   }
 
+  // Proves A15
   @Test func fiftyParticipantsFitIntoOneOffer() throws {
     let mids = 0..<200
     let offer = try Self.offer(

@@ -89,6 +89,7 @@ import TimeTesting
     #expect(twice.media[1]?.formats.count == offer.media[1]?.formats.count)
   }
 
+  // Proves Q11
   @Test func anOfferIsRead() throws {
     let offer = try PeerOffer(Self.offer)
     #expect(offer.identity.ufrag == "abcd")
@@ -157,6 +158,7 @@ import TimeTesting
     }
   }
 
+  // Proves M2
   @Test func theAnswerIsThatOfALiteAgent() throws {
     let offer = try PeerOffer(Self.offer)
     var addresses = ["192.0.2.7", "2001:db8::7"].map { TransportAddress(IPAddress($0)!, port: 5000) }

@@ -19,6 +19,7 @@ import Testing
     return (found, from, messages)
   }
 
+  // Proves M14
   @Test(arguments: [true, false], [true, false])
   func whatIsSentAsOneMessageIsCutIntoItsDatagrams(_ isCoalescing: Bool, _ isSegmenting: Bool) {
     let (from, to) = (Socket(), Socket())

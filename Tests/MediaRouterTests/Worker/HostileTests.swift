@@ -57,6 +57,7 @@ import Testing
     }
   }
 
+  // Proves M21, Q9
   @Test func aPairGoesOnWhileStrangersAttack() async throws {
     let events = Mutex<[RouterEvent]>([])
     let worker = try MediaWorker(DTLSIdentity(), address: TransportAddress(IPAddress("127.0.0.1")!, port: 0)) { new in

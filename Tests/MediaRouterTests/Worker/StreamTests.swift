@@ -115,6 +115,7 @@ import Testing
     }
   }
 
+  // Proves M18
   @Test func aStrangerHasTenSecondsAndSomebodyKnownStays() {
     let port = Port(.lengths)
     let (stranger, friend) = (port.connect(), port.connect())
@@ -151,7 +152,7 @@ import Testing
     for descriptor in first + second + third { close(descriptor) }
   }
 
-  /// Whoever has one address of a network has all of them.
+  /// An attacker with one address of a network has all of them.
   @Test(arguments: [
     ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.1", "::ffff:192.0.2.1", true),
     ("2001:db8::1", "2001:db8::ffff:1", true), ("2001:db8::1", "2001:db8:0:1::1", false), ("::1", "192.0.2.1", false)

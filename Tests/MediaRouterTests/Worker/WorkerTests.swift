@@ -7,6 +7,7 @@ import Testing
 private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
 
 @Suite struct WorkerTests {
+  // Proves M14
   @Test(arguments: [true, false]) func aBatchArrivesDatagramByDatagram(_ isSegmenting: Bool) {
     let (from, first, second) = (Socket(), Socket(), Socket())
     let batch = SendBatch()
@@ -22,6 +23,7 @@ private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
     #expect(second.receive(5) == [[0], [20], [40], [60], [80]])
   }
 
+  // Proves M14
   @Test func whereSegmentsAreRefusedEachDatagramIsSentFromThenOn() {
     let (from, to) = (Socket(), Socket())
     // Linux segments nothing without checksums.
@@ -49,6 +51,7 @@ private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
   }
 
   /// By each family that the machine has.
+  // Proves M22
   @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::", "127.0.0.1"), ("::", "::1"), ("0.0.0.0", "127.0.0.1")])
   func aWorkerAnswersOverTheNetworkUntilItIsStopped(_ listening: String, _ asked: String) async throws {
     let ip = try #require(IPAddress(asked))
@@ -70,6 +73,7 @@ private let loopback = TransportAddress(IPAddress("127.0.0.1")!, port: 0)
     await worker.stop()
   }
 
+  // Proves M23
   @Test func candidatesAreWhatIsAnnouncedThenWhatTheMachineHas() throws {
     let announced = [IPAddress("198.51.100.9")!]
     let one = try MediaWorker(DTLSIdentity(), address: loopback) { _ in }

@@ -50,6 +50,7 @@ import Testing
     #expect(content.deliveries.isEmpty && mailbox.dropped.load(ordering: .relaxed) == 0)
   }
 
+  // Proves M17
   @Test func picturesThatAreTooManyAreDroppedAndCountedAndSoundIsNot() throws {
     let mailbox = try #require(WorkerMailbox())
     var given = 0

@@ -8,6 +8,7 @@ import Testing
   /// The track as the subscriber's worker has it.
   private func relayed(_ call: Call) -> Track? { call.simulation.units[1].track(Call.track) }
 
+  // Proves M17
   @Test func aSubscriberAtAnotherWorkerGetsWhatIsPublished() throws {
     var call = Call(isApart: true)
     call.publish(frames: 30)
@@ -33,6 +34,7 @@ import Testing
     #expect(call.received.count >= 3 * 120)
   }
 
+  // Proves M17
   @Test func layersAreChangedWithoutASeamAndOnlyWhatIsWantedIsRelayed() throws {
     var call = Call(layers: 3, isApart: true)
     call.publish(frames: 40)
@@ -49,6 +51,7 @@ import Testing
     #expect(call.isComplete)
   }
 
+  // Proves M17
   @Test func aPublisherIsAskedOnceForAKeyFrameThatSubscribersOfAllWorkersLack() {
     var call = Call(isApart: true)
     let near = call.simulation.join()
@@ -99,6 +102,7 @@ import Testing
     #expect(publisher.recipients.map(\.highestLayer) == [nil])
   }
 
+  // Proves M17
   @Test func aTrackEndsAtBothWorkersInAnyOrderAndWhatIsLateIsNobodys() throws {
     for isPublisherFirst in [true, false] {
       var call = Call(isApart: true)
@@ -130,7 +134,7 @@ import Testing
     call.simulation.command(.close(call.publisher.id))
     call.publish(frames: 5)
     #expect(call.simulation.unit.counts.tracks == 0)
-    // Whoever has told it to accept the track takes that back.
+    // The side that told it to accept the track takes that back.
     call.simulation.command(.unpublish(Call.track), at: Self.there)
     #expect(call.simulation.units[1].deadline == nil)
   }
@@ -169,6 +173,7 @@ import Testing
     #expect(call.isComplete && call.received.count >= 60)
   }
 
+  // Proves M17
   @Test func theSpeakerOfASessionIsToldByItsHomeWorkerAlone() {
     let simulation = Simulation(workers: 2)
     let peers = [simulation.join(), simulation.join(at: Self.there)]

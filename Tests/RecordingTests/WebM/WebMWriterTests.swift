@@ -62,7 +62,8 @@ import Testing
     }
   }
 
-  /// Whoever was killed wrote whole clusters and perhaps a part of one.
+  /// A killed writer leaves whole clusters and perhaps a part of another.
+  // Proves M45
   @Test func whatAKilledWriterLeftIsMadeWhole() throws {
     let (bytes, cuts) = file(seconds: 3, finished: false)
     let whole = try #require(cuts.first)
@@ -97,6 +98,7 @@ import Testing
     #expect(times == [100, 101, 102, 200, 201])
   }
 
+  // Proves M44
   @Test func h264IsMatroska() {
     let writer = WebMWriter([.h264(width: 16, height: 16, configuration: [1, 2, 3])])
     let file = WebMElement.read(writer.header)

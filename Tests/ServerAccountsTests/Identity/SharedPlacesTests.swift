@@ -7,7 +7,7 @@ import Testing
 @testable import ServerCore
 
 @Suite struct SharedPlacesTests {
-  @Test func `where all places are taken, the oldest of whoever has most makes room`() {
+  @Test func `if all places are taken, the oldest place of the largest holder is freed`() {
     var places = SharedPlaces<String, Int>(limit: 5)
     for number in 1...3 { places.put(number, at: "greedy\(number)", from: 1) }
     places.put(0, at: "modest", from: 2)

@@ -22,7 +22,7 @@ public enum CallEvent: Sendable {
   case signal(CallSignal)
   /// A publication of this participant has changed: whether it sends audio and video, and whether a moderator muted it.
   case publicationChanged(Publication)
-  /// A publication of this participant has ended, whoever ended it.
+  /// A publication of this participant has ended, for whatever reason.
   case publicationEnded(SourceID)
   /// The stream of the active speaker; nil if nobody speaks.
   case speaker(CallStream?)

@@ -19,7 +19,7 @@ final class CallSocket: Sendable {
     case closed
   }
 
-  /// What may wait to be sent; whoever does not read has lost the socket.
+  /// The limit of data that waits to be sent. A peer that does not read loses the socket.
   static let outputBytesLimit = 4 << 20
   /// For the connection with TLS, and for what is left to say at the end.
   static let connectSeconds = 10

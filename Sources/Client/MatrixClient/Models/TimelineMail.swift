@@ -22,7 +22,7 @@ struct TimelineMail: Sendable {
   mutating func take(_ new: [TimelineChange]) {
     steps += new
     isTouched = true
-    // Whoever writes has read.
+    // A user who writes has read.
     hasReaderNews = true
   }
 

@@ -20,7 +20,7 @@ extension MatrixCall {
     }
   }
 
-  /// Whether somebody may speak for those called: not another device of the caller's, but where one calls oneself.
+  /// Whether this user may answer for the called side: not another device of the caller's, unless the user calls themselves.
   private func isCallee(_ event: MatrixCallEvent, isOwnAccount: Bool) -> Bool {
     if let invitee { return event.sender == invitee }
     return !isOwnAccount

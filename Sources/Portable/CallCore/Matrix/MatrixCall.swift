@@ -9,7 +9,7 @@ public struct MatrixCall: Sendable {
   public let id: ByteString
   public let room: RoomID
   public let isOutgoing: Bool
-  /// Whom the invite names; nil for everybody in the room.
+  /// The user that the invite names; nil for everybody in the room.
   public let invitee: UserID?
   public internal(set) var state: MatrixCallState
   /// Who is at the other end; nil until somebody has answered.

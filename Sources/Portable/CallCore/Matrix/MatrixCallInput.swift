@@ -3,7 +3,7 @@ import MatrixModel
 
 /// What a person wants of a call.
 public enum MatrixCallCommand: Sendable {
-  /// Calls into a room. `invitee` is who is meant; nil for whoever answers first.
+  /// Calls into a room. `invitee` is the called user; if nil, anybody in the room may answer.
   case place(RoomID, invitee: UserID?, audio: Bool, video: Bool)
   case answer(CallHandle, audio: Bool, video: Bool)
   /// Ends the call on all devices of the account. Spec: `m.call.reject`.
@@ -26,7 +26,7 @@ public enum MatrixCallInput: Sendable {
   case event(MatrixCallEvent)
   /// All events of a sync were told: what is to ring does now. Spec: "Call Event Liveness".
   case synced
-  /// A user, or oneself, is no longer in a room.
+  /// A user, perhaps the own one, is no longer in a room.
   case left(RoomID, UserID)
   /// An event of this call will not be sent.
   case sendFailed(CallHandle)

@@ -85,7 +85,7 @@ public struct ICECandidate: Sendable, Equatable {
     self.lineIndex = lineIndex
   }
 
-  /// nil where it is none, or names no section.
+  /// Returns nil if it is not valid or names no section.
   public init?(_ json: JSON) {
     guard let candidate = json.text("candidate"), candidate.count <= CallLimits.candidateBytes else { return nil }
     self.candidate = candidate

@@ -96,7 +96,7 @@ struct Negotiation: Sendable {
 
   // MARK: Own offers
 
-  /// Makes an offer where one is due.
+  /// Makes an offer if an offer is due.
   mutating func advance() {
     guard phase == .idle else { return }
     if let offer = nextOffer {

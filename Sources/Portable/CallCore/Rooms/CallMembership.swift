@@ -16,7 +16,7 @@ public struct CallMembership: Sendable, Equatable {
 
   public static let eventType: EventType = "org.matrix.msc3401.call.member"
 
-  /// nil where it is none of the room's call: left, another application, or malformed.
+  /// Returns nil if the event does not belong to the room's call: left, another application, or malformed.
   public init?(_ event: Event) {
     let content = event.content
     guard event.type == Self.eventType, let key = event.stateKey, let user = event.sender,

@@ -7,7 +7,7 @@ public struct CallEvents: Sendable {
     case reconnecting
     case reconnected(CallConnection)
     case connectionCreated(CallConnection)
-    /// Its role is another one; also one's own.
+    /// The participant's role changed. Also sent for the own role.
     case connectionChanged(CallConnection)
     case connectionDestroyed(CallConnection)
     case streamCreated(CallStream)
@@ -95,7 +95,7 @@ public struct CallEvents: Sendable {
         events.append(.videoEnabled(new, reason: old.videoDisabled ?? ""))
       }
     }
-    // Whether it arrives, and how large, one has asked for oneself.
+    // The subscriber chose itself whether it arrives and how large.
     if !old.looksLike(new) { events.append(.streamChanged(new)) }
     return events
   }

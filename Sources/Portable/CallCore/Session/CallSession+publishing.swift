@@ -124,7 +124,7 @@ extension CallSession {
   mutating func unpublish(_ source: SourceID, _ id: CommandID) {
     guard let publication = publication(source) else { return finish(id, CallRefusal("not_found")) }
     withdraw(source)
-    // Whoever waits for it to be there waits in vain.
+    // Answers the publish command that still waits: its stream will not come.
     if id != 0, publication.stream == nil { finish(publication.command, CallRefusal("not_found")) }
     guard let stream = publication.stream else { return finish(id) }
     request("unpublish", .plain, id) { $0.member("stream", stream) }

@@ -5,7 +5,7 @@ import JSON
 /// `data` is the text of an object: `{"description": {"type", "sdp"}, "sections": {MID: STREAM-ID}}`, the sections that its sender sends, or
 /// `{"candidate": {…}}`. The lesser connection ID is the impolite side.
 extension CallSession {
-  /// The link to a connection, made where there is none; nil beyond the limit.
+  /// Returns the link to a connection, created if necessary; nil beyond the limit.
   mutating func link(to remote: ByteString) -> Int? {
     if let i = links.firstIndex(where: { $0.remote == remote }) { return i }
     guard let own = connection?.id, links.count < CallLimits.relayedPeers, !unreachable.contains(remote) else { return nil }

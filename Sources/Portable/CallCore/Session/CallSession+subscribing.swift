@@ -49,7 +49,7 @@ extension CallSession {
 
   mutating func prefer(_ stream: ByteString, _ preference: StreamPreference, _ id: CommandID) {
     guard let i = streams.firstIndex(where: { $0.id == stream }) else { return finish(id, CallRefusal("not_found")) }
-    // Whoever draws asks at each change, and requests have a rate.
+    // The view asks at each change of its layout, and requests have a rate limit.
     guard preference != streams[i].preference else { return finish(id) }
     streams[i].preference = preference
     request("prefer", .plain, id) { writer in

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// One's part in a session as a state machine: inputs in, effects out, no I/O, no clock, no randomness of its own. The other end of its
+/// A participant's side of a session as a state machine: inputs in, effects out, no I/O, no clock, no randomness of its own. The other end of its
 /// socket is `CallServer`; what they say is Documentation/Decisions/0014-call-sessions.md.
 ///
 ///     var session = CallSession(randomSeed: seed)
@@ -11,7 +11,7 @@ import MatrixModel
 /// the connection any more, a new one publishes and subscribes again.
 public struct CallSession: Sendable {
   public internal(set) var state = CallState.idle
-  /// One's own; nil until the server has greeted.
+  /// The own connection; nil until the server's greeting.
   public internal(set) var connection: CallConnection?
   /// Those of others.
   public internal(set) var connections: [CallConnection] = []

@@ -24,7 +24,7 @@ public struct SocketText: Sendable, CustomStringConvertible {
 public enum SessionChange: Sendable {
   /// `CallSession.state`, and with it everything else.
   case session
-  /// Came, changed (also one's own), or went.
+  /// Came, changed or went. Changes of the own connection count.
   case connection(ByteString)
   /// Came, changed, or went.
   case stream(ByteString)

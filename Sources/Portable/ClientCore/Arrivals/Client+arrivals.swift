@@ -5,7 +5,7 @@ import MatrixModel
 public struct ReceiptReport: Sendable, Hashable {
   public enum Kind: UInt8, Sendable {
     case read
-    /// Only of oneself.
+    /// Only for receipts of the user's own.
     case readPrivately
     /// `martlet.delivered`, see Documentation/Extensions.md.
     case delivered

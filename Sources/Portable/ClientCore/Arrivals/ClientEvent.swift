@@ -3,14 +3,14 @@ import MatrixModel
 
 /// What happens in an account, as one stream: connection, conversations, messages, reading, typing.
 ///
-/// Conversations are the rooms one is in or invited to, but for public ones, which people come into and go out of.
+/// Conversations are the joined rooms and invitations, except public rooms, whose members come and go.
 public enum ClientEvent: Sendable {
   /// The client talks with its server, for the first time or again.
   case connected
   case error(Trouble)
-  /// One is out of a public room: left, removed (`leave`) or banned (`ban`).
+  /// The user is no longer in a public room: they left or were removed (`leave`) or banned (`ban`).
   case left(RoomID, Membership)
-  /// Somebody, oneself as well, said something without a file.
+  /// Somebody, perhaps the user, wrote a message without a file.
   case message(RoomID, RoomMessage)
   /// Something happened to the room or its members.
   case system(RoomID, SystemMessage)
@@ -27,12 +27,12 @@ public enum ClientEvent: Sendable {
   case allEnded
   /// The room is out of sight until somebody says something there.
   case hidden(RoomID)
-  /// All rooms one is in are.
+  /// All joined rooms are out of sight.
   case allHidden
   case read(RoomID, by: UserID, upTo: EventID)
   case typingStarted(RoomID, UserID)
   case typingStopped(RoomID, UserID)
-  /// All that a sync brought into the room, events of one's own types among it; behind those above.
+  /// All events that a sync brought into the room, custom types included. Comes after the cases above.
   case data(RoomID, [Event])
   case delivery(RoomID, DeliveryReport)
 
@@ -70,7 +70,7 @@ public struct SystemMessage: Sendable {
   public let change: StateChange
 }
 
-/// How far a message of one's own has come.
+/// How far a message of the user's own has come.
 public enum DeliveryReport: Sendable {
   /// The server has it.
   case sent(SendID, EventID)

@@ -110,7 +110,7 @@ extension Client {
     }
   }
 
-  /// What to tell of the invitation to that room; nil where there is none.
+  /// The notification about the invitation to this room; nil if the user is not invited.
   package func invitation(to id: RoomID) -> NotificationOutcome? {
     guard let user = session?.userID, let state = rooms[id]?.state, state.membership == .invite,
       let inviter = state.inviter

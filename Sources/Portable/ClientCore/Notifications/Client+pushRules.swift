@@ -17,7 +17,7 @@ extension Client {
     pushRuleState.rules ?? PushRuleSet(defaultsFor: session?.userID ?? UserID(trusted: ""))
   }
 
-  /// What one is told of in that room: what was set, or the default of its kind.
+  /// The room's notification mode: what the user set, or the default for this kind of room.
   public func notificationMode(of id: RoomID) -> NotificationMode {
     let rules = pushRules
     return rules.mode(of: id) ?? rules.defaultMode(of: notificationKind(of: id))
@@ -87,7 +87,7 @@ extension Client {
     beginPushRuleChange()
   }
 
-  /// Whoever asked waits no more. What is under way ends with its request.
+  /// Lets a command wait no longer. Its running request still finishes.
   mutating func cancelPushRuleChange(_ id: CommandID) {
     guard let i = pushRuleState.queue.firstIndex(where: { $0.command == id }), i > 0 else { return }
     pushRuleState.queue.remove(at: i)

@@ -11,8 +11,8 @@ extension Client {
     rule(for: event, in: room).map { isHeldBack(event, in: room) ? .none : $0.actions }
   }
 
-  /// What the event is a reaction to, where one wants to be told of reactions to what one has said: whether one has said this
-  /// is for others to find out. nil where one is not told.
+  /// The event that this one reacts to, if the user wants notifications about reactions. The caller checks whether the user wrote that
+  /// event. nil if the reaction does not notify.
   public func reactionTarget(of event: Event, in room: RoomID) -> EventID? {
     guard notificationWishes.hasReactions, event.type == .reaction, event.sender != session?.userID,
       rule(for: event, in: room)?.isOfReactions ?? true, !isHeldBack(event, in: room)
@@ -26,12 +26,12 @@ extension Client {
       for: event, from: sender, in: room, state, ownUserID: user)
   }
 
-  /// Whether one is not told of the event now, whatever the rules say.
+  /// Whether the event does not notify now, whatever the rules say.
   func isHeldBack(_ event: Event, in room: RoomID) -> Bool {
     event.content.isSentSilently || rooms[room]?.state.marks.snoozedUntil ?? 0 > now
   }
 
-  /// Whether one is told of nothing now: in quiet hours of the account, or because one does not want to be disturbed.
+  /// Whether nothing notifies now: in the account's quiet hours, and while the user does not want to be disturbed.
   public var isQuiet: Bool {
     notificationWishes.snoozedUntilMilliseconds > now || notificationWishes.quietHours?.contains(now) ?? false
   }

@@ -14,8 +14,8 @@ public enum NotificationChange: Sendable {
   /// One rule as it is.
   case rule(PushRuleChange)
 
-  /// What it takes, one request each; nil where it asks for what cannot be. The rule that brings the new state comes before
-  /// those that take the old one away: whatever fails, one is not told less than before.
+  /// Returns the steps, one request each; nil if the change is impossible. The rule that brings the new state comes before
+  /// those that remove the old one, so that a failure in between never makes the user miss a notification.
   func steps(on rules: PushRuleSet) -> [PushRuleChange]? {
     switch self {
     case .mode(let room, let mode): NotificationChange.steps(to: mode, in: room, rules)

@@ -4,7 +4,7 @@ import MatrixModel
 /// What becomes of an event that one might be told of.
 public enum NotificationOutcome: Sendable {
   case content(NotificationContent)
-  /// The push rules are silent, or the event is one's own.
+  /// The push rules are silent, or the event is the user's own.
   case filteredOut
   /// There is nothing to be told any more.
   case redacted
@@ -15,7 +15,7 @@ public struct NotificationContent: Sendable {
   public enum Subject: Sendable {
     /// Of the timeline, as it is now: edited, too.
     case item(TimelineItem.Content)
-    /// To what one has said oneself: the message, as far as it is known.
+    /// A reaction to a message of the user's own; `to` is that message, as far as it is known.
     case reaction(key: ByteString, to: MessageContent?)
     case invitation
   }

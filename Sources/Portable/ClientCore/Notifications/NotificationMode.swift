@@ -1,11 +1,11 @@
 import JSON
 import MatrixModel
 
-/// What of a room one is told of.
+/// Which messages of a room notify.
 public enum NotificationMode: UInt8, Sendable, CaseIterable {
   case allMessages
   case mentionsAndKeywords
-  /// Nothing, whoever is mentioned.
+  /// Nothing, not even mentions.
   case mute
 }
 
@@ -46,7 +46,7 @@ public enum NotificationRoomKind: UInt8, Sendable, CaseIterable {
 
 /// What one can turn on and off as a whole.
 public enum NotificationSubject: UInt8, Sendable, CaseIterable {
-  /// Being mentioned oneself; on servers from before v1.7 of the spec, one's name in a text.
+  /// Mentions of the user. On servers older than v1.7 of the specification: the user's name in a text.
   case userMentions
   /// `@room`.
   case roomMentions

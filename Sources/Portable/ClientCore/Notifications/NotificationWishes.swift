@@ -3,7 +3,7 @@ import MatrixModel
 
 /// What the account wants to be told of beyond its push rules. Documentation/Extensions.md
 public struct NotificationWishes: Sendable, Equatable {
-  /// Whether one is told of reactions to what one has said.
+  /// Whether reactions to the user's own messages notify.
   public internal(set) var hasReactions = false
   /// In which one is told of nothing.
   public internal(set) var quietHours: QuietHours?

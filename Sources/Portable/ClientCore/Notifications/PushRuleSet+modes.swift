@@ -33,7 +33,7 @@ extension PushRuleSet {
     return keywords
   }
 
-  /// Whether one is told of it.
+  /// Whether events of this subject notify.
   public func notifies(of subject: NotificationSubject) -> Bool {
     let known = subject.rules.compactMap { self.rule($0.kind, $0.ruleID) }
     if subject == .everything { return !(known.first?.isEnabled ?? false) }

@@ -26,7 +26,7 @@ public struct UnreadEvidence: Sendable {
   public internal(set) var items: [Item] = []
   /// Of all, also those that are not named.
   public internal(set) var counts = UnreadCounts()
-  /// Everything up to that event has been read: a receipt of one's own names it, or one wrote it. nil where that lies further back than what
+  /// Everything up to that event has been read: the user's receipt names it, or the user wrote it. nil if it lies further back than what
   /// is stored.
   public internal(set) var readUpTo: EventID?
   /// When that event was sent, in milliseconds since 1970.

@@ -79,7 +79,7 @@ extension Client {
     enqueue(payload, in: room, also: operations, command)
   }
 
-  /// `m.mentions` of an edit: whom it mentions beyond those it mentioned before. nil where that is not known.
+  /// The `m.mentions` of an edit: only users that the original did not mention. nil if that is unknown.
   private func newMentions(_ content: [UInt8], than target: OutboxPayload.Target, in room: RoomID) -> [UInt8]? {
     guard let user = session?.userID, let old = mentions(of: target, in: room),
       let new = Mentions(Answer.parse(content)?["m.mentions"])

@@ -9,7 +9,7 @@ extension Client {
     for room in outbox.waitingRooms { pump(room) }
   }
 
-  /// Starts the first entry of the room that waits, unless one is under way: that keeps the order.
+  /// Starts the room's first waiting entry, unless another is being sent. That keeps the order.
   mutating func pump(_ room: RoomID) {
     guard sessionState == .signedIn, isOnline, outbox.timers[room] == nil, outbox.isEnabled(in: room) else { return }
     startUploads(in: room)
@@ -19,7 +19,7 @@ extension Client {
       if syncLoop.isRunning, syncLoop.position.isComplete { fail(entry.id, .unknownRoom) }
       return
     }
-    // Left between the word and its turn. Whoever comes back may send it again.
+    // The user left the room before the entry's turn. They can send it again after a new join.
     if membership != .join { return fail(entry.id, .unknownRoom) }
     if isRefused(entry.payload, in: room) { return fail(entry.id, .encryptedRoom) }
     guard entry.hasAllFiles else { return }

@@ -36,7 +36,7 @@ struct OutboxPayload: Sendable {
   var key: ByteString?
   /// Whose reaction a redaction takes back.
   var reactedTo: Target?
-  /// Whom an edit tells that it mentions them: those whom the message before did not.
+  /// The users that an edit notifies: those that the message did not mention before.
   var newMentions: [UInt8]?
   var files: [OutboxFile] = []
 

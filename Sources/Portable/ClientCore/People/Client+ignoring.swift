@@ -116,7 +116,7 @@ extension Relations {
 }
 
 extension TimelineItem {
-  /// What changes the room is shown whoever did it.
+  /// State changes are shown even if an ignored user made them.
   var isHiddenByIgnoring: Bool {
     switch content {
     case .state, .gap: false

@@ -49,7 +49,7 @@ extension Client {
     request(.setPresence, Endpoint.setPresence.path(user.text), body: body, for: .command(id))
   }
 
-  /// What a sync says of oneself; nil for `online`. Who looks elsewhere is not there.
+  /// The presence that a sync sends; nil for `online`. A user without attention is `unavailable`.
   var syncPresence: Presence? {
     if ownPresence == .online { return hasAttention ? nil : .unavailable }
     return ownPresence

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Whom the account ignores. Spec: `m.ignored_user_list`.
+/// The users that the account ignores. Spec: `m.ignored_user_list`.
 public struct IgnoredUsers: Sendable {
   public private(set) var users: Set<UserID> = []
   /// Entries of the list as they came: what else they say survives a change.

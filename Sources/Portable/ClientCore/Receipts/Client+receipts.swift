@@ -2,8 +2,8 @@ import JSON
 import MatrixModel
 
 extension Client {
-  /// How many joined members have not read the item, its sender not counted; nil where nobody can tell (gaps, own messages on
-  /// their way, rooms one is not in). O(items behind it).
+  /// The number of joined members, without the sender, who have not read the item. nil if that is unknown: behind gaps, for own messages
+  /// that are being sent, in rooms that the user has left. O(items behind it).
   public func unreadMemberCount(_ roomID: RoomID, itemAt index: Int) -> Int? {
     guard let room = rooms[roomID], room.membership == .join, index >= 0, index < room.timeline.remoteCount else {
       return nil

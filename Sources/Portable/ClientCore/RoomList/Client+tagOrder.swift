@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 
 extension Client {
-  /// Rooms one is in with that tag, as its orders say, those without one behind; by the last message where they are equal.
+  /// The joined rooms with this tag in the order of its numbers, then those without a number. Equal ones stand by their last message.
   public func rooms(tagged name: ByteString) -> [RoomID] { tagged(name).map { $0.id } }
 
   /// The orders that make the room the one at that index among those with the tag, as few as it takes; empty where it stands there.

@@ -5,7 +5,7 @@ import MatrixModel
 struct RoomEcho: Sendable {
   /// None or one, out of line: most rooms have none, and rooms are copied.
   private var messages: [RoomPreview] = []
-  /// The last message that is on its way or could not be sent; nil where there is none.
+  /// The last message that is on its way or could not be sent; nil if there is no such message.
   var message: RoomPreview? {
     get { messages.first }
     set { messages = newValue.map { [$0] } ?? [] }

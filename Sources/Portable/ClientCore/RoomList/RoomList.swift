@@ -176,7 +176,7 @@ public struct RoomList: Sendable {
     return wasShown ? changes + fillUp(shelf) : changes
   }
 
-  /// Before one is put in at that place: whether it is shown there, and then the last one shown goes where the pages are full.
+  /// Makes room for a row at this place. Returns whether it is shown there; if the pages are full, the last shown row leaves them.
   private func makeRoom(at index: Int, in shelf: Int, _ changes: inout [RoomListChange]) -> Bool {
     guard index < shelves[shelf].limit else { return false }
     if shelves[shelf].slots.count >= shelves[shelf].limit {

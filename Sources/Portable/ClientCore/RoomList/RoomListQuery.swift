@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Names a list of rooms that is open; chosen by whoever opens it.
+/// Names an open list of rooms. Its creator chooses the name.
 public typealias RoomListID = UInt32
 
 /// What a list shows, in which parts and in what order.

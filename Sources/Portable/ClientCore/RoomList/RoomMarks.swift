@@ -111,7 +111,7 @@ extension Room {
   public var isUnread: Bool { notificationCount > 0 || isMarkedUnread }
   /// Out of the lists until somebody else says something, on servers that do so (`Query.hide`).
   public var isHidden: Bool { state.marks.isHidden }
-  /// Until when one is told of nothing here, in milliseconds since 1970; what is past has ended (`Query.snooze`).
+  /// The end of the time without notifications from this room, in milliseconds since 1970 (`Query.snooze`).
   public var snoozedUntilMilliseconds: Int64 { state.marks.snoozedUntil }
 
   /// `isMarkedUnread` as it is on its way to the server.

@@ -2,7 +2,7 @@ import JSON
 
 /// A label that somebody has put on a room for themselves. Spec: Client-Server API, "Room Tagging".
 public struct RoomTag: Sendable, Hashable {
-  /// At most 255 bytes: `m.favourite`, `m.lowpriority`, `m.server_notice`, `u.NAME` for one's own.
+  /// At most 255 bytes: `m.favourite`, `m.lowpriority`, `m.server_notice`, `u.NAME` for the user's own.
   public let name: ByteString
   /// 0 stands first, 1 last, rooms without one behind them.
   public let order: Double?
@@ -16,7 +16,7 @@ public struct RoomTag: Sendable, Hashable {
   public static let lowPriority: ByteString = "m.lowpriority"
   public static let serverNotice: ByteString = "m.server_notice"
 
-  /// What a tag of one's own is called; nil for one of the specification or of a program.
+  /// The name of a tag that the user made; nil for tags of the specification and of programs.
   public var displayName: ByteString? {
     if name.hasPrefix("u.") { return ByteString(decoding: name.utf8.dropFirst(2)) }
     return name.utf8.contains(UInt8(ascii: ".")) ? nil : name

@@ -6,7 +6,7 @@ import MatrixModel
 struct CallMembers: Sendable {
   private(set) var events: [(key: ByteString, json: [UInt8])] = []
 
-  /// False where it is none of them, or changes nothing.
+  /// Returns false if the event is not of this type or changes nothing.
   mutating func take(_ event: Event, _ stateKey: ByteString) -> Bool {
     guard event.type == .callMember else { return false }
     let count = events.count

@@ -45,7 +45,7 @@ extension Client {
 
   mutating func directChatAnswered(_ answer: Answer, with user: UserID, _ id: CommandID) {
     let waiting = arriving.waiting.removeValue(forKey: user) ?? []
-    // Whoever asked first waits no more; the others do.
+    // Only the cancelled command ends here; the next one that waits asks again.
     if case .cancelled = answer, let next = waiting.first {
       finish(id, .failed(.cancelled))
       openDirectChat(with: user.text, next)
@@ -91,7 +91,7 @@ extension Client {
 
   // MARK: Groups
 
-  /// Private rooms one is in that have so many members, invited ones counted, the latest first: what may be the room of certain people.
+  /// The joined private rooms with this number of members, invited ones included, latest first: candidates for the room of certain people.
   public func roomsOf(memberCount: Int) -> [RoomID] {
     roomIDs.filter { id in
       guard let room = rooms[id], room.membership == .join, !room.isDirect, room.joinRule != .public, !room.isSpace else {
@@ -103,7 +103,7 @@ extension Client {
 }
 
 extension Room {
-  /// Whether these and oneself are its members, in or invited. All of them have to be known.
+  /// Whether these users and the account's own user are the only members, joined or invited. All members must be known.
   public func isRoom(ofJust users: [UserID]) -> Bool {
     let wanted = Set(users)
     guard joinedMemberCount + invitedMemberCount == wanted.count + 1 else { return false }

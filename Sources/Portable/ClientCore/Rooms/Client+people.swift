@@ -59,7 +59,7 @@ extension Client {
     if !aspects.isEmpty { notify(.room(id, aspects)) }
   }
 
-  /// What waited for them: the timeline and whoever wants the whole list.
+  /// Resumes what waited for the members: the timeline, and commands that want the whole list.
   private mutating func goOnWithPeople(_ id: RoomID) {
     if let records = rooms[id]?.timeline.waitingRecords { timelineLoaded(id, records) }
     let commands = rooms[id]?.waitingForPeople ?? []

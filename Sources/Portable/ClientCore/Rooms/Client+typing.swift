@@ -4,7 +4,7 @@ import MatrixModel
 extension Client {
   // MARK: Others
 
-  /// A list from the server is whole and lights the fuse anew; whoever has sent a message has stopped writing.
+  /// Takes the whole list of typing users from the server and restarts their timeout. A user whose message has come no longer types.
   mutating func commitTyping(_ prepared: PreparedRoom) -> Bool {
     guard let old = rooms[prepared.id]?.typing else { return false }
     var typing = prepared.typing ?? old
@@ -27,7 +27,7 @@ extension Client {
     notify(.room(id, .typing))
   }
 
-  // MARK: Oneself
+  // MARK: The account's user
 
   mutating func tellTyping(_ id: RoomID) {
     guard sendsTypingNotices, let room = rooms[id], room.membership == .join, isOnline else { return }

@@ -5,7 +5,7 @@ import MatrixModel
 public struct Member: Sendable {
   public let userID: UserID
   public internal(set) var membership: Membership
-  /// As the member set it, not told apart from equal ones; nil where there is none.
+  /// The name that the member set, even if others have the same; nil if they set none.
   public internal(set) var displayName: ByteString?
   public internal(set) var avatar: MediaURI?
   /// Why somebody knocks or is banned; nil for others.
@@ -152,7 +152,7 @@ private enum Bearers: Sendable {
 }
 
 extension Member {
-  /// A name as a server lists it, without what could mislead; the user ID where there is none.
+  /// A name as a server lists it, without what could mislead; the user ID if the member has no name.
   public static func shownName(_ name: ByteString?, of user: UserID) -> ByteString {
     guard let name, !ShownName.visible(name).isEmpty, !ShownName.isMisleading(name, of: user) else { return user.text }
     return name.inOneLine

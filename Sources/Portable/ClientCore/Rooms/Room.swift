@@ -14,7 +14,7 @@ public struct Room: Sendable {
   private var live = Boxed(wrappedValue: Timeline())
   /// Those of other focuses that are open.
   var focused: [Boxed<Timeline>] = []
-  /// Who is writing now, without oneself.
+  /// The users who are typing, without the account's own.
   public internal(set) var typing: [UserID] = []
   /// What stands in the composers, by the root of the thread; nil for the room itself.
   var drafts: [EventID?: Draft] = [:]
@@ -24,7 +24,7 @@ public struct Room: Sendable {
   var typingTimer: TimerID?
   /// The whole list is on its way from the server.
   var isLoadingMembers = false
-  /// Of whom syncs have told since it was asked for.
+  /// The members that syncs reported after the list was requested.
   var toldMembers: Set<UserID> = []
   /// Those the store has are on their way.
   var peopleLoad: LoadID?
@@ -33,14 +33,14 @@ public struct Room: Sendable {
   var isDroppingSegments = false
   // Room list
   var unreadMark: UnreadMark?
-  /// Messages removed for oneself, which the server may not know yet.
+  /// Messages that the user removed from their own view. The server may not know yet.
   var removing: [EventID] = []
   var echo = RoomEcho()
   // Unread
   /// The newest segments are on their way, to be counted; and whether they have to be counted once more.
   var unreadLoad: LoadID?
   var wantsRecount = false
-  /// Whether the last message is by somebody who is ignored, or was removed for oneself.
+  /// Whether the sender of the last message is ignored, or the user removed it from their own view.
   public internal(set) var hidesPreview = false
   /// Segments before this one were dropped: nothing may be stored in front of them any more.
   var firstSegment: SegmentPosition?

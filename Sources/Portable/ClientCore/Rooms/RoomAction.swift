@@ -81,8 +81,8 @@ public enum RoomRole: UInt8, Sendable, Comparable {
 }
 
 extension Client {
-  /// Whether one may do that, by the power levels, the own membership and that of whom it is about, as far as they are known. nil where
-  /// the server is the one to decide.
+  /// Whether the account's user may do this, by power levels and by both memberships, as far as they are known. nil if only
+  /// the server can decide.
   public func can(_ action: RoomAction, in id: RoomID) -> Bool? {
     guard let user = session?.userID, let room = rooms[id] else { return nil }
     return room.can(action, by: user)

@@ -91,7 +91,7 @@ extension Room {
   public var version: ByteString? { state.settings.version }
   /// When it was made, in milliseconds since 1970; nil where it is not known.
   public var madeAtMilliseconds: Int64? { state.settings.madeAt }
-  /// The time that a member lets pass between two messages (`martlet.slow_mode`); 0 for none. Whoever may set `slowModeType` is free of it.
+  /// The time that a member lets pass between two messages (`martlet.slow_mode`); 0 for none. Members who may set `slowModeType` need not wait.
   public var slowModeMilliseconds: Int64 { state.settings.slowMode }
   /// The state that says so. Documentation/Extensions.md describes it.
   public static var slowModeType: EventType { .slowMode }

@@ -91,7 +91,7 @@ extension RoomState {
         isDirectInvite = event.content.bool("is_direct") ?? false
         lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
       }
-      // Sync tells of both alike, as of rooms one is out of.
+      // Sync reports both in the same way, as for rooms that the user has left.
       if isGone, self.membership != membership, self.membership == .leave || self.membership == .ban {
         self.membership = membership
         delta.aspects.insert(.membership)

@@ -19,7 +19,7 @@ struct DraftMark: Sendable {
 }
 
 extension Room {
-  /// Place of the mark of that draft, which is made where there is none.
+  /// Returns the index of the mark for this draft, which is created if necessary.
   mutating func draftMark(_ thread: EventID?) -> Int {
     if let known = draftMarks.firstIndex(where: { $0.thread == thread }) { return known }
     draftMarks.append(DraftMark(thread: thread))

@@ -96,7 +96,7 @@ public struct OutgoingLocation: Sendable {
   public var geoURI: ByteString
   /// What it is, in words; also shown where there is no map.
   public var description: ByteString
-  /// Whether it is where one is oneself, or some place.
+  /// Whether this is the sender's position, rather than any place.
   public var isOwnPosition: Bool
 
   public init(geoURI: ByteString, description: ByteString, isOwnPosition: Bool = true) {
@@ -124,7 +124,7 @@ public struct OutgoingPoll: Sendable {
   }
 }
 
-/// That one shares where one is, from now on for some time. MSC3489, MSC3672.
+/// Announces that the sender shares their position from now on for some time. MSC3489, MSC3672.
 public struct BeaconInfo: Sendable {
   public var description: ByteString?
   /// After which it is over by itself.

@@ -47,7 +47,7 @@ extension Client {
   }
 }
 
-/// One's own name and picture, kept so that they are there without a server.
+/// The user's own name and picture, stored so that they are there without a network.
 struct OwnProfile: Sendable, Equatable {
   var displayName: ByteString?
   var avatar: MediaURI?

@@ -35,7 +35,7 @@ extension Client {
     finish(id, .done)
   }
 
-  /// Goes on with a login made elsewhere. The server is not asked: whoever wants to know asks `Query.whoAmI()`.
+  /// Goes on with a login made elsewhere. It does not ask the server; `Query.whoAmI()` does.
   mutating func restore(_ session: Session, _ id: CommandID) {
     guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
     var session = session

@@ -33,7 +33,7 @@ extension Client {
     for (command, id) in waiting { handle(command, id) }
   }
 
-  /// Whoever asked does not wait any more. False where nobody of that number waited.
+  /// Lets a command wait no longer. Returns false if no command with this ID waited.
   mutating func stopLearning(for id: CommandID) -> Bool {
     guard let i = extensions.waiting.firstIndex(where: { $0.id == id }) else { return false }
     extensions.waiting.remove(at: i)

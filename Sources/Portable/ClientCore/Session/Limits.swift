@@ -138,7 +138,7 @@ enum Limits {
   static let tokenRefusals = 2
 
   // Sending
-  /// Of a reaction, one's own or another's.
+  /// The number of bytes of a reaction's key, for own reactions and those of others.
   static let reactionBytes = 1_024
 
   // Notifications

@@ -31,7 +31,7 @@ public struct Session: Sendable, Hashable {
     refreshAtMilliseconds = expiresAtMilliseconds.map { $0 &- Limits.refreshMarginMilliseconds }
   }
 
-  /// The answer to a login or a registration; nil where it is none. Spec: `POST /login`.
+  /// Reads the answer to a login or a registration. Returns nil if it is not valid. Spec: `POST /login`.
   init?(_ json: JSON, homeserver: ServerURL?, now: Int64) {
     guard let user = UserID(json["user_id"]), let device = DeviceID(json["device_id"]),
       let token = json.text("access_token")

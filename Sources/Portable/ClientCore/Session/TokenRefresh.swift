@@ -22,7 +22,7 @@ struct TokenRefresh: Sendable {
 }
 
 extension Client {
-  /// Asks for the next token where the present one is spent or soon will be.
+  /// Requests the next token if the present one has expired or soon will.
   mutating func refreshTokenIfDue() {
     guard sessionState == .signedIn, let session, let token = session.refreshToken, !refresh.isUnderWay else { return }
     if let expiry = session.expiresAtMilliseconds, expiry <= now { refresh.isTokenSpent = true }
@@ -81,7 +81,7 @@ extension Client {
     endSession(keepingData: true)
   }
 
-  /// Only now may the new token be used: whoever starts again after a crash has it.
+  /// Only now may the new token be used: after a crash the client must find it in the store.
   mutating func refreshedSessionWritten() {
     guard let next = refresh.next else { return }
     session = next

@@ -43,7 +43,7 @@ extension Client {
     return Self.orders(toMove: space, to: index, among: all).map { (space: $0.room, order: $0.order) }
   }
 
-  /// Rooms one is in that are in no space, in the order of `roomIDs`.
+  /// The joined rooms that are in no space, in the order of `roomIDs`.
   public var orphanRooms: [RoomID] {
     roomIDs.filter { id in
       guard let room = rooms[id] else { return false }

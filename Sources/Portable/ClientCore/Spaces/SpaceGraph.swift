@@ -24,13 +24,13 @@ public struct SpaceCounts: Sendable, Hashable {
   }
 }
 
-/// The spaces one is in and what is in them: by what the spaces say (`m.space.child`), and by what rooms say (`m.space.parent`) where the space's
+/// The joined spaces and their rooms: by what the spaces say (`m.space.child`), and by what rooms say (`m.space.parent`) where the space's
 /// power levels let that count. Spaces may contain each other in circles.
 public struct SpaceGraph: Sendable {
-  /// By space one is in: first its own children in their order, then rooms that only say so themselves, by room ID.
+  /// For each joined space: first its own children in their order, then rooms that only name it as their parent, by room ID.
   private var down: [RoomID: [RoomID]] = [:]
   private var up: [RoomID: Set<RoomID>] = [:]
-  /// By space one is in.
+  /// For each joined space.
   private var totals: [RoomID: SpaceCounts] = [:]
   /// Of every room with something unread, as it is in the totals.
   private var counted: [RoomID: SpaceCounts] = [:]
@@ -40,11 +40,11 @@ public struct SpaceGraph: Sendable {
 
   // MARK: Reading
 
-  /// Spaces one is in, by room ID.
+  /// The joined spaces, by room ID.
   public var spaces: [RoomID] { down.keys.ordered() }
   public func isSpace(_ room: RoomID) -> Bool { down[room] != nil }
 
-  /// What is in the space itself, also rooms one is not in, in order. Empty for spaces one is not in.
+  /// The direct children of the space in order, also rooms that the user has not joined. Empty if the user has not joined the space.
   public func children(of space: RoomID) -> [RoomID] { down[space] ?? [] }
 
   /// The spaces that the room is in itself, by room ID.

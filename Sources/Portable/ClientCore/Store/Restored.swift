@@ -48,7 +48,7 @@ struct Restored: Sendable {
     outbox = outbox.ordered { $0.id < $1.id }
   }
 
-  /// False where the record is none.
+  /// Returns false if the record is not valid.
   private mutating func read(_ record: StoreRecord) -> Bool {
     if record.key.utf8.starts(with: StoreKey.inbox.utf8) {
       inbox.append(record)

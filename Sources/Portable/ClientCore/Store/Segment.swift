@@ -14,7 +14,7 @@ struct Segment: Sendable {
     edge = SegmentEdge(token: token, position: position, isLimited: isLimited)
   }
 
-  /// nil where the record is none.
+  /// Returns nil if the record is not valid.
   init?(_ record: StoreRecord) {
     guard let position = SegmentPosition(key: record.key), let json = Answer.parse(record.value),
       let listed = json["events"], listed.isArray

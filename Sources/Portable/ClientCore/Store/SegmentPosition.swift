@@ -22,7 +22,7 @@ struct SegmentPosition: Equatable, Comparable, Sendable {
     self.page = page
   }
 
-  /// The end of a segment's key; nil where it is none.
+  /// Reads the end of a segment's key. Returns nil for another key.
   init?(key: ByteString) {
     let bytes = Array(key.utf8.suffix(Self.digits.block + Self.digits.page))
     guard bytes.count == Self.digits.block + Self.digits.page else { return nil }

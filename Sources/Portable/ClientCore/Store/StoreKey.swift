@@ -7,7 +7,7 @@ import MatrixModel
 /// |---|---|
 /// | `a/schema` | the version of this table |
 /// | `a/session` | the login |
-/// | `a/profile` | one's own name and picture |
+/// | `a/profile` | the user's name and picture |
 /// | `a/sync` | up to where the syncs have come |
 /// | `a/filter` | the filter of the syncs, as the server names it |
 /// | `a/data/TYPE` | account data this client reads |

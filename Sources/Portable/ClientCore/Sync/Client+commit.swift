@@ -89,7 +89,7 @@ extension Client {
     guard let position = prepared.position, let hasTimeline = rooms[prepared.id]?.hasTimeline else { return }
     let segment = Segment(
       position: position, events: events, isLimited: prepared.isLimited, token: prepared.previousBatch)
-    // What a broken store does not take waits for whoever opens the room.
+    // What a broken store does not take waits in memory until the room is opened.
     let takesAll = isStoreBroken
     guard takesAll || hasTimeline else { return }
     changeTimeline(prepared.id) { timeline, ids in

@@ -9,7 +9,7 @@ struct RoomNews: Sendable {
   var isWhole = false
   /// Lists of state events: all of it where the room is told whole, what has changed otherwise.
   var state: [JSON] = []
-  /// nil without one, as in rooms one is only invited to.
+  /// nil if the sync has none, as for rooms that the user is only invited to.
   var timeline: Timeline?
   var summary: JSON?
   var notifications: Int?

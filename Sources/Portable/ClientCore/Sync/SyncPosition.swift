@@ -51,7 +51,7 @@ struct SyncPosition: Sendable {
     return writer.bytes
   }
 
-  /// nil where the record is none.
+  /// Returns nil if the record is not valid.
   init?(record: JSON) {
     if let token = record.text("next_batch") {
       self.token = token

@@ -9,12 +9,12 @@ public struct CallSummary: Sendable, Hashable {
     /// It was answered, and somebody hung up after so long.
     case ended(afterMilliseconds: Int64)
     case declined
-    /// Whoever called hung up before anybody answered.
+    /// The caller hung up before anybody answered.
     case unanswered
   }
 
   public internal(set) var outcome = Outcome.open
-  /// The caller's `call_id`; empty where there is none that is usable, and nothing more is known of the call.
+  /// The caller's `call_id`; empty if it is unusable, which leaves the call without further events.
   let id: ByteString
 
   init(id: ByteString) { self.id = id }

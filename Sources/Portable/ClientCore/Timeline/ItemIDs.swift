@@ -1,4 +1,4 @@
-/// Hands out item IDs; 0 is none.
+/// Hands out item IDs. It never hands out 0, which means no item.
 struct ItemIDs: Sendable {
   private var last: ItemID = 0
 

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Who has read how far. Whoever writes has read what stands before it.
+/// How far each member has read. A member who writes has read everything before that message.
 extension Timeline {
   /// Items whose count is now different; nil where nothing changed. A position never moves back.
   @discardableResult

@@ -46,7 +46,7 @@ public struct Timeline: Sendable {
   var tailToken: ByteString?
   /// The segment that was read last; what the store has before it is not in memory. nil where there is nothing.
   var storedBefore: SegmentPosition?
-  /// Every event taken in; those without an item of their own stand at the item before them, 0 where there is none.
+  /// The item of each known event. An event without an own item belongs to the item before it, or to 0 if there is no such item.
   var itemOfEvent: [EventID: ItemID] = [:]
   @Boxed var relations = Relations()
   /// Which items events had before the timeline was read anew: they have them again.
@@ -160,7 +160,7 @@ public struct Timeline: Sendable {
 
   // MARK: Echoes
 
-  /// Nothing where the timeline has not come to the end, or the echo is none of its.
+  /// Appends a local echo. Does nothing if the timeline has not reached its end or the echo belongs to another thread.
   mutating func appendEcho(_ item: TimelineItem) -> [TimelineChange] {
     guard forwardState == .live, accepts(nil, threadRoot: item.threadRoot) else { return [] }
     items.append(item)

@@ -96,7 +96,7 @@ extension TimelineEvent {
 }
 
 extension MessageContent {
-  /// What an edit puts in the place of the original. nil where it is none.
+  /// The content by which an edit replaces the original; nil if the event is not a valid edit.
   init?(edit event: Event) {
     guard let new = event.content["m.new_content"], new.isObject else { return nil }
     do throws(UnreadableReason) {

@@ -75,7 +75,7 @@ struct TimelineEvent: Sendable {
     }
   }
 
-  /// Something of one's own that is on its way: it counts until its event comes (`Relations.take`).
+  /// Creates a placeholder for an event that is being sent. It counts until the event comes (`Relations.take`).
   init(echo kind: Kind, transactionID: TransactionID, sender: UserID, timestampMilliseconds: Int64) {
     eventID = TimelineEvent.echoID(of: transactionID)
     self.sender = sender

@@ -1,7 +1,7 @@
 public import JSON
 import MatrixModel
 
-/// What a person writes: text, the same as HTML where it has a format, and whom it mentions.
+/// The text that a person writes: plain, as HTML if it has a format, and the users it mentions.
 public struct FormattedText: Sendable {
   public var body: ByteString
   /// nil where the body says it all. Safe: what made it is `HTML.sanitize` or `markdown`.
@@ -18,7 +18,7 @@ public struct FormattedText: Sendable {
 
   /// The part of CommonMark that chat uses: emphasis, `~~`struck`~~`, `||`hidden`||`, code, fenced code, links, headings, quotes,
   /// lists, lines. User IDs, aliases, `@room` and links to users become mentions. O(bytes).
-  /// - Parameter emoticon: the picture that `:name:` stands for; nil where there is none of that name.
+  /// - Parameter emoticon: the picture that `:name:` stands for; nil if no picture has that name.
   public static func markdown(
     _ source: ByteString, mentions: Mentions = Mentions(), emoticon: @escaping (ByteString) -> MediaURI? = { _ in nil }
   ) -> FormattedText {

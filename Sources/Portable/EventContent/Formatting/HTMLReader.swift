@@ -131,7 +131,7 @@ package struct HTMLReader {
     isOnlyText = true
   }
 
-  /// Up to the end tag, which comes next; to the end of everything where there is none.
+  /// Skips to the end tag, which comes next, or to the end of the text if there is no end tag.
   private mutating func skipRaw(_ tag: HTMLTag) {
     let count = tag.name.utf8CodeUnitCount
     while position < bytes.count {

@@ -16,9 +16,9 @@ struct HTMLSanitizer {
   private var depth = 0
   /// How many elements of each kind are open: an end tag without a start costs nothing.
   private var openCounts = [Int](repeating: 0, count: HTMLTag.count)
-  /// `mx-reply` elements one is in, whose content goes.
+  /// The number of open `mx-reply` elements, whose content is removed.
   private var replyDepth = 0
-  /// Whom links name, as far as a message may mention them.
+  /// The users that links name, as far as a message may mention them.
   private(set) var linkedUsers: [UserID] = []
 
   init(_ reader: HTMLReader, _ purpose: HTML.Purpose) {
@@ -104,7 +104,7 @@ struct HTMLSanitizer {
       write(known, value)
       if known == .href { note(value) }
     }
-    // A picture without a source would be a broken one, a link without a target is none but may hold one's name.
+    // A picture without a source is dropped. A link without a target is kept as text, and may still hold a mention.
     if tag == .img, !seen.contains(.src) {
       out.removeSubrange(mark...)
       return

@@ -19,7 +19,7 @@ extension Mentions {
     Mentions(users: users.filter { !old.users.contains($0) }, room: room && !old.room)
   }
 
-  /// `m.mentions`, always there, so that nobody takes names in the text for mentions. Oneself cannot be mentioned.
+  /// Writes `m.mentions`, even if empty, so that clients do not search the text for mentions. Users cannot mention themselves.
   package func writeMember(to writer: inout JSONWriter, without own: UserID) {
     writer.key("m.mentions")
     write(to: &writer, without: own)

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Whom a message speaks to. Spec: "User and room mentions".
+/// The users that a message mentions. Spec: "User and room mentions".
 public struct Mentions: Sendable {
   public var users: [UserID]
   /// Everyone in the room.

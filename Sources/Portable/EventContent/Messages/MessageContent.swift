@@ -22,7 +22,7 @@ public struct MessageContent: Sendable {
   public var body: ByteString
   /// HTML as its sender wrote it, without the quotation of a reply: nothing in it is safe to show as it is.
   public var formattedBody: ByteString?
-  /// nil where the event does not say whom it speaks to.
+  /// nil if the event does not say whether it mentions anybody.
   public var mentions: Mentions?
   /// nil for kinds without a file.
   public var attachment: Attachment? {

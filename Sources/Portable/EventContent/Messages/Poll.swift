@@ -9,7 +9,7 @@ public struct Poll: Sendable {
   public struct Answer: Sendable {
     public let id: ByteString
     public let text: ByteString
-    /// In user ID order. Of a poll whose answers are not open yet only oneself.
+    /// In the order of user IDs. While a poll's answers are hidden, only the user's own vote.
     public package(set) var voters: [UserID] = []
     public package(set) var isOwn = false
 

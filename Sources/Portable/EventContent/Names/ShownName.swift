@@ -5,7 +5,7 @@ import MatrixModel
 ///
 /// Spec: Client-Server API, "Calculating the display name for a user"; UTS #39 on what cannot be seen; UTR #36 on bidirectional text.
 package enum ShownName {
-  /// The name as a member or room event has it, cut to `ContentLimits.nameBytes`; nil where there is none.
+  /// The name as a member or room event has it, cut to `ContentLimits.nameBytes`; nil without a name.
   package static func read(_ json: JSON?) -> ByteString? {
     guard let text = json?.text, !text.isEmpty else { return nil }
     guard text.count > ContentLimits.nameBytes else { return text }
@@ -40,7 +40,7 @@ package enum ShownName {
 
   // MARK: User IDs
 
-  /// Where an ID ends nobody sees in a text: one is there as soon as its server's name begins.
+  /// Readers cannot see where an ID ends in a text, so the text counts as having an ID as soon as a server name begins.
   private static func hasID(_ name: [UInt8], otherThan own: [UInt8]) -> Bool {
     var start: Int?
     for (index, byte) in name.enumerated() {

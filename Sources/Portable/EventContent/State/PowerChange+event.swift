@@ -24,7 +24,7 @@ extension PowerChange {
     }
   }
 
-  /// Members that are levels; what is nested is none.
+  /// Members that are levels; nested values are skipped.
   private static func levels(_ json: JSON?) -> [ByteString: Int64] {
     var levels: [ByteString: Int64] = [:]
     guard let json else { return levels }

@@ -8,7 +8,7 @@ public struct SpaceChild: Sendable, Hashable {
   public let servers: [ServerName]
   /// Whether the space's owners think that everybody should join it.
   public let isSuggested: Bool
-  /// At most 50 characters from space to `~`; nil where there is none, or none that is valid. Children without one stand behind the others.
+  /// At most 50 characters from space to `~`; nil if it is missing or not valid. Children without one stand behind the others.
   public let order: ByteString?
   /// When it was put in or changed last, in milliseconds since 1970.
   public let addedAtMilliseconds: Int64
@@ -29,7 +29,7 @@ public struct SpaceChild: Sendable, Hashable {
 }
 
 extension SpaceChild {
-  /// nil where the event takes the child away: without `via` it is none.
+  /// Returns nil if the event removes the child: a child needs `via`.
   package init?(_ event: JSON) {
     guard let room = RoomID(event["state_key"]), let content = event["content"] else { return nil }
     self.init(room, content, at: event.integer("origin_server_ts") ?? 0)

@@ -12,7 +12,7 @@ extension StateChange {
     return (subject.map(name) ?? sender) + aboutMembers(name) + StateChange.because(reason)
   }
 
-  /// Whom the line is about, where that is not the sender.
+  /// The user that the line is about, if that is not the sender.
   private var subject: UserID? {
     switch self {
     case .joined(let user), .left(let user, _), .inviteRejected(let user), .knocked(let user, _),

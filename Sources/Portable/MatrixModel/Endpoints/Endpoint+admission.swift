@@ -7,7 +7,7 @@ extension Endpoint {
   /// Spec: Client-Server API, "Guest Access".
   public var isOpenToGuests: Bool { access == .anyone || isListed(in: Self.openToGuests) }
 
-  /// Whether a suspended account's session may not call it. Redacting is not among these: one's own events one may.
+  /// Whether suspended users may not call it. They may redact, because they may redact their own events.
   ///
   /// Spec: Client-Server API, "Account suspension".
   public var isClosedToSuspended: Bool { isListed(in: Self.closedToSuspended) }

@@ -102,7 +102,7 @@ public struct PushCondition: Sendable {
   }
 
   /// - Parameters:
-  ///   - displayName: of the rules' owner in the room; nil where there is none.
+  ///   - displayName: of the rules' owner in the room; nil if they have none.
   ///   - budget: steps that all patterns of one evaluation have together, see `PushEvaluator.stepsLimit`.
   func holds(for event: PushEvent, displayName: ByteString?, budget: inout Int) -> Bool {
     switch test {

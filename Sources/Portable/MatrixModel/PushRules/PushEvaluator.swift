@@ -13,11 +13,11 @@ public struct PushEvaluator: Sendable {
   private let body: ByteString?
   /// Bit i: whether the conditions of default rule i hold.
   private let shared: UInt64
-  /// Whom the event invites.
+  /// The user that the event invites.
   private let invited: ByteString?
-  /// Whom the event mentions.
+  /// The users that the event mentions.
   private let mentioned: Set<ByteString>
-  /// Whether the event says whom it mentions, be it nobody.
+  /// Whether the event has mentions, even an empty list.
   private let hasMentions: Bool
 
   public init(_ event: PushEvent) {
@@ -45,7 +45,7 @@ public struct PushEvaluator: Sendable {
   /// The actions of the first rule that matches; nil where none does, and for the sender's own rules: nobody is notified
   /// of what they sent themselves.
   ///
-  /// - Parameter displayName: of the user in the event's room; nil where there is none.
+  /// - Parameter displayName: of the user in the event's room; nil if they have none.
   public func actions(of rules: PushRuleSet, displayName: ByteString?) -> PushActions? {
     var budget = Self.stepsLimit
     return actions(of: rules, displayName: displayName, budget: &budget)

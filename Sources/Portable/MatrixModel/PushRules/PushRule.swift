@@ -36,7 +36,7 @@ public struct PushRule: Sendable {
   /// Of `content` rules.
   public let pattern: ByteString?
   let matcher: Matcher
-  /// Whether it is one of the rules from before `m.mentions`: they do not look at events that say whom they mention.
+  /// Whether this rule is older than `m.mentions`. Such rules skip events with mentions.
   let isOldMentionRule: Bool
 
   /// Whether it is the one that is silent of reactions, so that nobody has said more of them.
@@ -88,7 +88,7 @@ public struct PushRule: Sendable {
         || ruleID == ".m.rule.roomnotif")
   }
 
-  /// nil where it is none.
+  /// Returns nil if the rule is not valid.
   init?(ofServer json: JSON, _ kind: PushRuleKind) {
     guard let ruleID = json.text("rule_id"), let actions = json["actions"].flatMap({ PushActions($0) }) else { return nil }
     let rule = PushRule(

@@ -7,7 +7,7 @@ public struct QuietHours: Sendable, Equatable {
   /// Minutes of the local day; over midnight where they begin later than they end.
   public let from: Int
   public let until: Int
-  /// Minutes that local clocks are ahead of UTC, as whoever set them last had it.
+  /// The offset of the local clock from UTC in minutes, from the device that set the hours last.
   public let offset: Int
 
   /// nil where nothing is between them.

@@ -29,7 +29,7 @@ public struct BubbleConfiguration: Sendable {
     }
   }
 
-  /// Colours in the notation of CSS; an empty one is the style sheet's.
+  /// CSS colours. An empty one leaves the style sheet's colour.
   public struct Colours: Sendable {
     public var bubble: String
     public var text: String

@@ -51,7 +51,7 @@ public struct PollBody: Sendable {
     self.isEnded = isEnded
   }
 
-  /// The choice after a click on an answer: one is exchanged, several are switched. nil where no more may be chosen.
+  /// The choice after a click on an answer: a single choice is replaced, several are toggled. nil if no more may be chosen.
   func choice(switching index: Int) -> [String]? {
     guard answers.indices.contains(index), index < PollBody.answersLimit else { return nil }
     if choiceLimit <= 1 { return answers[index].isOwn ? [] : [answers[index].id] }
@@ -79,7 +79,7 @@ public struct LinkPreview: Sendable {
   }
 }
 
-/// A person whom a file tells of.
+/// A person that a file describes.
 public struct ContactBody: Sendable {
   public var name: String
   /// May be empty.

@@ -39,7 +39,7 @@ extension MessageRow.Body {
 public struct ImageBody: Sendable {
   /// File name or description, read aloud instead of the image.
   public var name: String
-  /// Source of the picture shown in the row; nil while there is none.
+  /// The source of the picture in the row; nil until there is one.
   public var thumbnail: String?
   /// Pixels of the original; they fix the row's height before anything is loaded. 0 where unknown.
   public var width: Int

@@ -1,4 +1,4 @@
-/// What the file of a contact says of the first person in it. It comes from anybody: what is none of it is passed over, and each part is bounded.
+/// The first person in a contact file. Files come from strangers: unknown lines are skipped, and each part has a limit.
 /// Sources: vCard 2.1 (versit Consortium), RFC 2426, RFC 6350.
 public struct VCard: Sendable {
   /// Larger files are not read.
@@ -74,7 +74,7 @@ public struct VCard: Sendable {
     return digits.count >= 3 && digits.count <= 16 ? "tel:" + String(decoding: digits, as: UTF8.self) : nil
   }
 
-  /// Writes to the address; nil for what is none, or would say more than whom to write to.
+  /// Returns a `mailto:` URL; nil if the text is not an address or says more than an address.
   public static func url(ofAddress text: String) -> String? {
     var signs = 0
     for byte in Array(text.utf8) {

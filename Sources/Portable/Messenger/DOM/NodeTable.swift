@@ -1,4 +1,4 @@
-/// The numbers of elements and who is inside whom, so that a whole subtree can be released by its root.
+/// The numbers of elements and their parents, so that a whole subtree can be released by its root.
 /// For implementations of `DOM`. Numbers 0 (none) and 1 (the page's root element) are taken.
 public struct NodeTable {
   private struct Links {

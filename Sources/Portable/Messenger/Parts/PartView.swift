@@ -21,7 +21,7 @@ final class PartView {
   }
 }
 
-/// What an element of a row does when it is clicked. Whoever is inside belongs to it.
+/// The effect of a click on an element of a row or on anything inside it.
 enum Target {
   case link(String), mention(String), spoiler, copy(String)
   case media(item: Int)

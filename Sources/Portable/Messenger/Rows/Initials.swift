@@ -21,7 +21,7 @@ public enum Initials {
     }
     var text = String.UnicodeScalarView()
     if let first { text.append(first) }
-    // Two symbols (emoji, ideographs) do not fit: one is enough there.
+    // Two symbols (emoji, ideographs) do not fit, so the first is enough.
     if let first, let last, first.value < 0x2E80, last.value < 0x2E80 { text.append(last) }
     return String(text)
   }

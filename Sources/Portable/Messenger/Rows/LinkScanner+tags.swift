@@ -16,7 +16,7 @@ extension LinkScanner {
     return hasLetter && (end == bytes.count || bytes[end] != 0x23) ? end : nil
   }
 
-  /// Space, punctuation, or a letter's end that is none, such as `。`.
+  /// Space, punctuation, or a byte that ends a character which is not a letter, such as `。`.
   static func mayComeBeforeTerm(_ bytes: Bytes, _ position: Int) -> Bool {
     let byte = bytes[position - 1]
     if byte >= 0x80 {

@@ -40,7 +40,7 @@ struct RowStore {
     return position - base
   }
 
-  /// The newest message of the reader's own that says what became of it; nil if there is none among the newest rows.
+  /// The newest message of the reader's own whose delivery state is shown; nil if there is none among the newest rows.
   mutating func toldIndex(newestIsFirst: Bool) -> Int? {
     if told == nil { told = findTold(newestIsFirst).map { .row($0) } ?? Told.none }
     if case .row(let index)? = told { return index }

@@ -1,4 +1,4 @@
-/// The keyboard walks from message to message; whoever reads with it does not lose the place when rows come and go.
+/// Moves the keyboard focus from message to message. A reader keeps their place when rows come and go.
 /// Source: ARIA Authoring Practices, "Feed".
 extension Timeline {
   func pressed(_ event: PageEvent) -> EventReply {

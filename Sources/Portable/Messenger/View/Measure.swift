@@ -1,7 +1,7 @@
 /// What a host may count for figures of its own: that something was tried, and how it ended. The component keeps nothing and sends nothing.
 public struct Measure: Equatable, Sendable {
   public enum Action: UInt8, Sendable, CaseIterable {
-    /// A text goes to whoever decides about it; in a text chat that confirms, it succeeds once it is confirmed.
+    /// The host gets a text to decide about. In a text chat with confirmation, it succeeds when it is confirmed.
     case send
     /// Of a text chat.
     case receive, connect, disconnect, close

@@ -87,7 +87,7 @@ public final class MessengerView<D: DOM> {
 
   // MARK: Submitting
 
-  /// As if it was written in the composer and sent from there. False leaves it to whoever asked.
+  /// Submits a text as if it was written in the composer. Returns false if the host refused it.
   @discardableResult
   public func submit(_ text: String) -> Bool { measured(.send) { onSubmit?(text) ?? false } }
 

@@ -35,7 +35,7 @@ public enum SendError: Error, Equatable, Sendable {
   /// By so many Unicode scalars.
   case tooLong(by: Int)
   case notConnected
-  /// The host's callback said no, or there is none.
+  /// The host's callback refused, or there is no callback.
   case refused
 }
 

@@ -108,7 +108,7 @@ extension Query {
     return Query<ByteString>(endpoint, endpoint.path(), body: body) { $0.text("sid") }
   }
 
-  /// Proves to a third party who one is. Spec: "OpenID".
+  /// Returns a token that proves the user's identity to a third party. Spec: "OpenID".
   public static func openIDToken(of user: UserID) -> Query<OpenIDToken> {
     Query<OpenIDToken>(.requestOpenIdToken, Endpoint.requestOpenIdToken.path(user.text)) { OpenIDToken($0) }
   }

@@ -8,7 +8,7 @@ extension Query {
   /// - Parameters:
   ///   - term: words in name, topic or alias; nil for all rooms. Servers want an account for a search.
   ///   - types: kinds of rooms, nil among them for rooms without one; empty for all. Wants an account as well.
-  ///   - server: another server's rooms; nil for those of one's own.
+  ///   - server: the server whose rooms are listed; nil for the account's own.
   ///   - since: `RoomPage.nextBatch` or `previousBatch` of another page.
   public static func publicRooms(
     matching term: ByteString? = nil, types: [ByteString?] = [], on server: ServerName? = nil, limit: Int? = nil,
@@ -123,7 +123,7 @@ public struct RoomSummary: Sendable {
   public let version: ByteString?
   /// Rooms whose members may join, where the join rule is restricted.
   public let allowedRooms: [RoomID]
-  /// One's own; nil where the server does not say.
+  /// The user's own membership; nil if the server does not say.
   public let membership: Membership?
 
   init?(_ json: JSON) {

@@ -4,7 +4,7 @@ import MatrixModel
 
 /// What a server offers beyond the specification (`ServerExtensions`). Documentation/Extensions.md describes each.
 extension Query {
-  /// Back into a room that one has left oneself and that allows it (`martlet.rejoin`).
+  /// Rejoins a room that the user left voluntarily, if the room allows it (`martlet.rejoin`).
   public static func rejoin(_ room: RoomID, reason: ByteString? = nil) -> Query<RoomID> {
     let body = JSONWriter.object { if let reason { $0.member("reason", reason) } }
     return Query<RoomID>(.rejoinRoom, Endpoint.rejoinRoom.path(room.text), body: body) { RoomID($0["room_id"]) }

@@ -52,7 +52,7 @@ extension Attachment {
 }
 
 extension Capabilities {
-  /// Whom the server asks for moving pictures; nil where it has none.
+  /// The provider that the server asks for GIFs; nil if it has none.
   public var gifProvider: ByteString? {
     guard let gifs = all["martlet.gifs"], gifs.bool("enabled") ?? false else { return nil }
     return gifs.text("provider")

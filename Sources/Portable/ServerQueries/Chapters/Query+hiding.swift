@@ -15,7 +15,7 @@ extension Query {
   }
 
   /// Hides these rooms, or shows them again; the number of those that were not so before.
-  /// - Parameter rooms: nil for all one is in.
+  /// - Parameter rooms: nil for all joined rooms.
   public static func setHidden(_ isHidden: Bool, rooms: [RoomID]? = nil) -> Query<Int> {
     let body = JSONWriter.object { writer in
       if let rooms { writer.array("rooms", rooms) { $1.write($0) } }

@@ -91,7 +91,7 @@ public struct ImagePack: Sendable {
   public static let ownType: EventType = "im.ponies.user_emotes"
 
   /// Content of the account's pack with one more, under a name that is free there, or without one; the rest stays as it is.
-  /// - Parameter content: as it is now; nil where there is none yet.
+  /// - Parameter content: the present content; nil if there is none yet.
   public static func own(_ content: JSON?, adding image: Image? = nil, removing shortcode: ByteString? = nil) -> [UInt8] {
     let images = content?["images"]
     return JSONWriter.object { writer in

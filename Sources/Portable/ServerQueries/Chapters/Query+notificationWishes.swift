@@ -4,25 +4,25 @@ import MatrixModel
 extension Query {
   /// Nobody is told of anything in the room until that time, in milliseconds since 1970, on any device; 0 ends it. The sync after it
   /// says so (`Room.snoozedUntilMilliseconds`).
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func snooze(_ room: RoomID, untilMilliseconds until: Int64, of user: UserID) -> Query<Void> {
     setAccountData(.snooze, JSONWriter.object { $0.member("until", until) }, of: user, in: room)
   }
 
   /// The same for all rooms (`NotificationWishes.snoozedUntilMilliseconds`).
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func snoozeAll(untilMilliseconds until: Int64, of user: UserID) -> Query<Void> {
     setAccountData(.snooze, JSONWriter.object { $0.member("until", until) }, of: user)
   }
 
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func setReactionNotifications(_ isOn: Bool, of user: UserID) -> Query<Void> {
     setAccountData(.reactionNotifications, JSONWriter.object { $0.member("enabled", isOn) }, of: user)
   }
 
   /// - Parameters:
   ///   - hours: nil for none.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func setQuietHours(_ hours: QuietHours?, of user: UserID) -> Query<Void> {
     let content = JSONWriter.object { writer in
       guard let hours else { return }

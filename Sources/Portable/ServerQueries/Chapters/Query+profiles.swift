@@ -14,9 +14,9 @@ extension Query {
   }
 
   /// - Parameters:
-  ///   - name: of a field, `m.tz` or with a namespace of one's own.
+  ///   - name: the field's name, `m.tz` or one with your own namespace.
   ///   - value: JSON.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func setProfileField(_ name: ByteString, _ value: [UInt8], of user: UserID) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.key(name)
@@ -54,7 +54,7 @@ extension Query {
 
   /// - Parameters:
   ///   - message: of the status; nil for none.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func setPresence(_ presence: Presence, message: ByteString? = nil, of user: UserID) -> Query<Void> {
     let body = JSONWriter.object { writer in
       writer.member("presence", presence.name)

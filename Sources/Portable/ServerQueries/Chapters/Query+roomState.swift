@@ -61,7 +61,7 @@ extension Query {
     return setState(.canonicalAlias, content, of: room)
   }
 
-  /// The room that takes this one's place. Spec: "Room upgrades".
+  /// The room that replaces this one. Spec: "Room upgrades".
   /// - Parameter creators: who else stands above every power level there, from room version 12 on.
   public static func upgrade(_ room: RoomID, to version: ByteString, creators: [UserID] = []) -> Query<RoomID> {
     let body = JSONWriter.object { writer in

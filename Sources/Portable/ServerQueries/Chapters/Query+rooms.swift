@@ -20,7 +20,7 @@ extension Query {
     }
   }
 
-  /// The content of one state event; refused with `M_NOT_FOUND` where there is none.
+  /// Returns the content of a state event. Fails with `M_NOT_FOUND` if there is no such event.
   public static func state(of room: RoomID, type: EventType, key: ByteString = "") -> Query<JSON> {
     Query<JSON>(.getRoomStateWithKey, Endpoint.getRoomStateWithKey.path(room.text, type.text, key)) { $0 }
   }
@@ -43,27 +43,27 @@ extension Query {
 
   // MARK: What the account keeps
 
-  /// Content of the account's own data; refused with `M_NOT_FOUND` where there is none. Spec: "Client Config".
-  /// - Parameter user: oneself.
+  /// Returns account data. Fails with `M_NOT_FOUND` if there is none of this type. Spec: "Client Config".
+  /// - Parameter user: the account's own user.
   public static func accountData(_ type: EventType, of user: UserID) -> Query<JSON> {
     Query<JSON>(.getAccountData, Endpoint.getAccountData.path(user.text, type.text)) { $0 }
   }
 
   /// - Parameters:
   ///   - content: a JSON object.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func setAccountData(_ type: EventType, _ content: [UInt8], of user: UserID) -> Query<Void> {
     Query<Void>(.setAccountData, Endpoint.setAccountData.path(user.text, type.text), body: content)
   }
 
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func accountData(_ type: EventType, of user: UserID, in room: RoomID) -> Query<JSON> {
     Query<JSON>(.getAccountDataPerRoom, Endpoint.getAccountDataPerRoom.path(user.text, room.text, type.text)) { $0 }
   }
 
   /// - Parameters:
   ///   - content: a JSON object.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func setAccountData(
     _ type: EventType, _ content: [UInt8], of user: UserID, in room: RoomID
   ) -> Query<Void> {
@@ -72,7 +72,7 @@ extension Query {
   }
 
   /// The `tags` object. Spec: "Room Tagging".
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func tags(of room: RoomID, for user: UserID) -> Query<JSON> {
     Query<JSON>(.getRoomTags, Endpoint.getRoomTags.path(user.text, room.text)) { $0["tags"] }
   }
@@ -80,12 +80,12 @@ extension Query {
   /// The ID under which the server keeps a filter. Spec: "Filtering".
   /// - Parameters:
   ///   - filter: a JSON object.
-  ///   - user: oneself.
+  ///   - user: the account's own user.
   public static func createFilter(_ filter: [UInt8], of user: UserID) -> Query<ByteString> {
     Query<ByteString>(.defineFilter, Endpoint.defineFilter.path(user.text), body: filter) { $0.text("filter_id") }
   }
 
-  /// - Parameter user: oneself.
+  /// - Parameter user: the account's own user.
   public static func filter(_ id: ByteString, of user: UserID) -> Query<JSON> {
     Query<JSON>(.getFilter, Endpoint.getFilter.path(user.text, id)) { $0.isObject ? $0 : nil }
   }

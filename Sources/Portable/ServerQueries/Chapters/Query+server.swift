@@ -160,7 +160,7 @@ public struct LoginFlows: Sendable {
     public let id: ByteString
     public let name: ByteString
     public let icon: MediaURI?
-    /// `github`, `google` …: for a logo of one's own.
+    /// `github`, `google` …, for which a client can show its own logo.
     public let brand: ByteString?
 
     init?(_ json: JSON) {

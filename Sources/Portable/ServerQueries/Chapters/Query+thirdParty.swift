@@ -25,7 +25,7 @@ extension Query {
     ) { $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil }
   }
 
-  /// Whom a Matrix user stands for.
+  /// The third-party user that a Matrix user stands for.
   public static func thirdPartyUsers(of user: UserID) -> Query<[ThirdPartyUser]> {
     Query<[ThirdPartyUser]>(.queryUserByID, Endpoint.queryUserByID.path(), parameters: URLQuery().adding("userid", user)) {
       $0.isArray ? $0.elements.compactMap { ThirdPartyUser($0) } : nil

@@ -59,7 +59,7 @@ public enum SingleSignOn {
     return homeserver.string + path + query.text
   }
 
-  /// The token in the URL that the browser came back to; nil where there is none.
+  /// The token in the URL that the browser came back to; nil if it has none.
   public static func loginToken(in url: ByteString) -> ByteString? {
     let query = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
     for pair in query.split(separator: UInt8(ascii: "&")) {

@@ -6,7 +6,7 @@ import Telemetry
 
 /// Tells applications' servers what happens in their sessions: one request at a time to each, in order, tried again for a while.
 ///
-/// What waits is in memory: a server that ends takes it along. Each request is signed with the project's secret, so that whoever gets it
+/// Waiting requests are in memory and are lost when the server stops. Each request is signed with the project's secret, so that the receiver
 /// knows where it comes from: `Martlet-Signature: t=SECONDS,v1=HEX`, where HEX is the HMAC-SHA256 of `SECONDS.BODY`.
 final class Callbacks: Sendable {
   /// Where a callback goes, and what it is signed with.

@@ -11,7 +11,7 @@ package struct SessionEvent: Sendable {
   }
 
   let what: What
-  /// Whom it is about: who comes or goes, or publishes.
+  /// The connection that came, went or publishes.
   let connection: CallConnection
 
   /// - Parameter time: when it happened, in milliseconds since 1970.

@@ -41,7 +41,7 @@ extension CallServer {
 
   // MARK: Files
 
-  /// Whoever has an address that is still good, or the project's key, gets the file or a range of it; 404 for what is not there (any more).
+  /// Returns the file, or a range of it, for a request with a valid signed address or the project's key; 404 if the file does not exist (any more).
   private nonisolated func download(_ request: Request) async throws -> Response {
     let missing = RESTError(.notFound, "There is no such file.")
     guard let project = ProjectID(request.parameters["project"] ?? ""),

@@ -10,7 +10,7 @@ struct Composition: Equatable {
     let cell: RecordingLayout.Cell
   }
 
-  /// From a stream's first file to its last one's end, in milliseconds.
+  /// The time from the start of a stream's first file to the end of its last, in milliseconds.
   struct Span: Equatable {
     let stream: ByteString
     let name: String

@@ -1,7 +1,7 @@
 import MediaRouter
 import Synchronization
 
-/// The workers, for whoever is made before them.
+/// The workers, for objects that are created before them.
 final class LateWorkers: Sendable {
   let workers = Mutex<MediaWorkers?>(nil)
 

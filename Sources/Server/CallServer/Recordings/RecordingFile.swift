@@ -13,10 +13,10 @@ struct RecordingFile: ~Copyable {
     guard descriptor >= 0 else { throw RecordingFileError(path) }
   }
 
-  /// nil where there is none.
+  /// Returns nil if there is no such file.
   init?(reading path: String) { self.init(path, O_RDONLY) }
 
-  /// nil where there is none.
+  /// Returns nil if there is no such file.
   init?(changing path: String) { self.init(path, O_RDWR) }
 
   private init?(_ path: String, _ mode: Int32) {

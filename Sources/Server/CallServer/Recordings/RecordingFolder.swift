@@ -63,7 +63,7 @@ struct RecordingFolder: Sendable {
     return RecordingManifest(file.read(at: 0, count: 32 << 20))
   }
 
-  /// In one step: whoever reads it meanwhile has the old one.
+  /// Replaces the manifest in one step: a reader sees the old one or the new one.
   func write(_ manifest: RecordingManifest) throws(RecordingFileError) {
     let (name, new) = (file(RecordingManifest.fileName), file(RecordingManifest.fileName + ".new"))
     unlink(new)

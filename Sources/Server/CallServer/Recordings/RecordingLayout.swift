@@ -126,7 +126,7 @@ extension RecordingLayout {
       guard let value = json[key], !value.isNull else { return nil }
       guard let kind = value.string.flatMap(Kind.init(rawValue:)) else {
         throw .invalid(
-          "\(key) is bestFit, pip, verticalPresentation or horizontalPresentation; there are no layouts of one's own.")
+          "\(key) is bestFit, pip, verticalPresentation or horizontalPresentation; custom layouts are not supported.")
       }
       return kind
     }

@@ -4,7 +4,7 @@ import Recording
 
 /// What `manifest.json` beside the files of a recording says: which file is of which stream, and when it begins.
 struct RecordingManifest: Sendable, Equatable {
-  /// Of whom a stream is.
+  /// A stream and its publisher.
   struct Stream: Sendable, Equatable {
     let id: ByteString
     let connection: ByteString
@@ -38,7 +38,7 @@ struct RecordingManifest: Sendable, Equatable {
   var files: [File] = []
   /// In the order of time.
   var changes: [Change] = []
-  /// Made of them afterwards; nil where there is none.
+  /// The file that was composed of the others afterwards; nil if there is none.
   var composed: File?
 
   /// When the last of its files ends.
@@ -68,7 +68,7 @@ struct RecordingManifest: Sendable, Equatable {
 
   init() {}
 
-  /// nil for what is none of ours.
+  /// Returns nil if the bytes are not a valid manifest.
   init?(_ bytes: [UInt8]) {
     guard let json = try? JSON.parse(bytes), let list = json["files"], list.isArray else { return nil }
     for element in list.elements {

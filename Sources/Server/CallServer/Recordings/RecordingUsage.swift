@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What recordings take up on the disk, for whoever writes or asks, from any thread.
+/// The disk space of recordings, readable and writable from any thread.
 ///
-/// Half of the quota is whoever's comes first, the other half is kept for all projects in equal shares: none can take the room of all.
+/// Half of the quota is first come, first served. The other half is reserved for all projects in equal shares, so that no project can use up everything.
 final class RecordingUsage: Sendable {
-  /// nil where there is none.
+  /// nil if there is no quota.
   private let quotaBytes: Int64?
   /// How many projects there are.
   private let projects: @Sendable () -> Int

@@ -94,8 +94,8 @@ final class Recordings: Sendable {
     await removeFiles(of: recording.id, recording.project, bytes: recording.bytes)
   }
 
-  /// Rows of those that recorded nothing, once whoever asks has had a day to learn that.
-  /// What has files all the same stays with its row.
+  /// Removes rows of recordings that failed, a day after they ended: the application has had time to ask.
+  /// Rows that have files stay.
   func removeFailed(now: Int64) async throws {
     for id in try await rows.failed(before: now - CallLimits.failedRecordingMilliseconds) {
       let folder = folder(id)

@@ -1,4 +1,4 @@
-/// Who is next, where one at a time has its turn: of those that wait, the one whose last turn is longest ago; of what is one's, the first.
+/// A fair queue: the next owner is the one whose last turn is longest ago, and of an owner's elements the first.
 struct Turns<Owner: Hashable & Sendable, Element: Sendable>: Sendable {
   private var waiting: [(owner: Owner, element: Element)] = []
   /// When each of those that wait had its last turn.

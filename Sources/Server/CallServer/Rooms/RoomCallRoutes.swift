@@ -36,7 +36,7 @@ extension Routes {
 }
 
 extension Rooms {
-  /// What a member may do in the room's call: whoever may remove others moderates. Throws `M_FORBIDDEN` for who is not in the room.
+  /// The role of a member in the room's call: members who may remove others moderate. Throws `M_FORBIDDEN` for users outside the room.
   func callRole(of user: UserID, in roomID: RoomID) async throws -> Role {
     let snapshot = try await joinedRoom(roomID, of: user)
     return snapshot.powerLevels.level(of: user) >= snapshot.powerLevels.required(.kick) ? .moderator : .publisher

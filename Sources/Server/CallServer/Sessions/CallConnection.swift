@@ -1,7 +1,7 @@
 import JSON
 import MediaRouter
 
-/// A socket, numbered by whoever holds it.
+/// A socket. The socket's owner chooses the number.
 package struct SocketID: Sendable, Hashable {
   package let number: UInt64
   package init(_ number: UInt64) { self.number = number }

@@ -17,7 +17,7 @@ enum ClientMessage: Sendable {
     self = try ClientMessage(text) { (_) throws(CallRefusal) in throw .invalid("The first message is connect or resume.") }
   }
 
-  /// Throws `invalid` for what is none, `too_large`.
+  /// Throws `invalid` if this is not a valid message, `too_large`.
   ///
   /// - Parameter admit: asked before an offer of so many bytes is read, which is dear; what it throws is the answer to that request.
   init(_ text: String, admit: (Int) throws(CallRefusal) -> Void = { _ in }) throws(CallRefusal) {

@@ -2,7 +2,7 @@
 struct Outbox: Sendable {
   /// The number of the last message.
   private(set) var last: Int64 = 0
-  /// Messages as objects without their number; the first one's number is `acknowledged + 1`.
+  /// Messages as objects without their number; the number of the first is `acknowledged + 1`.
   private var kept: [[UInt8]] = []
   private var keptBytes = 0
 

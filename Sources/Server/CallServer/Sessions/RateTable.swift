@@ -1,4 +1,4 @@
-/// A rate for each of many, of whom so many are remembered: those whose bucket has filled again are forgotten.
+/// A rate limit per key. The table remembers a limited number of keys; keys whose bucket is full again are forgotten.
 struct RateTable<Key: Hashable & Sendable>: Sendable {
   private let rate: CallLimits.Rate
   private var buckets: [Key: TokenBucket] = [:]

@@ -5,7 +5,7 @@ extension SessionLogic {
   /// A message on a socket that has been greeted. What is against the protocol ends the connection.
   ///
   /// - Parameters:
-  ///   - message: as it was read, or why it is none.
+  ///   - message: the parsed message, or why it is not valid.
   ///   - written: the highest number that has gone out on this socket. More than that no client has read.
   mutating func receive(
     _ message: Result<ClientMessage, CallRefusal>, on socket: SocketID, now: CallTime, written: Int64 = .max

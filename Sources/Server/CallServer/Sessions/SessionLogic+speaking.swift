@@ -59,7 +59,7 @@ extension SessionLogic {
       }, to: id)
   }
 
-  /// Ends whom something else has shown to be too slow, until none is left: what is said of an end may be too much for the next.
+  /// Closes connections that fell too far behind. Closing one can push another over its limit, so this repeats until none is left.
   mutating func settle() {
     while let (id, reason) = ending.popLast() { end(id, .lost, reason) }
   }

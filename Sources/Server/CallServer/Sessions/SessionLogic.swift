@@ -1,7 +1,7 @@
 import JSON
 import MediaRouter
 
-/// One session: who is in it, what they publish, what is owed to whom. No I/O and no clock: what happens is told to it, and what
+/// One session: its participants, their streams, and the messages that each must still get. It has no I/O and no clock: callers report what happens, and what
 /// follows from that is in `effects` and `deadline`.
 ///
 /// Documentation/Decisions/0014-call-sessions.md is its law.

@@ -21,7 +21,7 @@ package struct SessionWorkers: Sendable {
   package let home: WorkerID
   /// Transports of the session that fill it.
   private let homeLimit: Int
-  /// Transports of all sessions on each worker, as whoever carries the commands out counts them.
+  /// The transports of all sessions on each worker, counted by the code that carries out the commands.
   package var loads: [Int]
 
   package init(_ media: [Media], home: WorkerID = WorkerID(0), homeLimit: Int) {

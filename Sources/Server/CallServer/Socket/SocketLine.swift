@@ -34,8 +34,8 @@ final class SocketLine: Sendable {
   /// Ends the socket once what was queued is out.
   func close() { input.finish() }
 
-  /// Writes until the line is closed or the client gone. In a task of its own: whoever serves the socket is cancelled when the server stops,
-  /// and the message that says so is queued by then.
+  /// Writes until the line is closed or the client disconnects. Runs in its own task: the task that serves the socket is cancelled when the
+  /// server stops, and the message that says so is queued by then.
   func write(to socket: WebSocket) -> Task<Void, Never> {
     Task {
       await write { message in try await socket.send(.text(String(decoding: message, as: UTF8.self))) }

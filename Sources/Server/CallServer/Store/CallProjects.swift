@@ -43,7 +43,7 @@ package final class CallProjects: Sendable {
     known = Mutex(Dictionary(uniqueKeysWithValues: ([own] + rows).map { ($0.id, $0) }))
   }
 
-  // MARK: For whoever checks a signature
+  // MARK: Checking signatures
 
   /// Without the homeserver's own.
   var count: Int { known.withLock { $0.count } }

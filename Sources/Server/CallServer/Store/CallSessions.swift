@@ -101,7 +101,7 @@ extension SessionID {
     return SessionID(trusted: ByteString(decoding: Array("1_".utf8) + UnpaddedBase64.encode(Array(content.utf8), .urlSafe)))
   }
 
-  /// Whose session the name says it is; nil for a name that is none.
+  /// The project of the session that the name belongs to; nil if the name is not valid.
   package var project: ProjectID? {
     guard text.hasPrefix("1_"), let content = UnpaddedBase64.decode(text.utf8.dropFirst(2)) else { return nil }
     let parts = content.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)

@@ -11,7 +11,7 @@ package struct ConnectionToken: Sendable, Equatable {
   package let data: ByteString
   /// Of the streams that the connection publishes, until they are changed. OpenTok's "layout classes".
   package let layoutClasses: [ByteString]
-  /// Whom it was given to, as far as that can be told: a user, or who has this token. Limits are theirs.
+  /// The user that the token was given to, or the token itself if there is no user. Limits apply per holder.
   package internal(set) var holder: ByteString = ""
 
   /// Why a token was refused; says nothing of its content.
@@ -94,7 +94,7 @@ extension ConnectionToken {
     return DeviceID((try? JSON.parse(data.utf8))?["device_id"])
   }
 
-  /// Whose connection it is, in a call of a room; what an application says is none of our users.
+  /// The member whose connection this is, for a call in a room. Names that an application gives are not Matrix users.
   var roomMember: UserID? {
     guard session.project == .rooms else { return nil }
     return UserID((try? JSON.parse(data.utf8))?["user_id"])
@@ -171,7 +171,7 @@ extension ConnectionToken.Refusal {
   /// For the developer of the application, without anything from the token.
   package var sentence: String {
     switch self {
-    case .malformed: "The token is none of this kind."
+    case .malformed: "This is not a valid token."
     case .unknownProject: "There is no such API key here."
     case .wrongSignature: "The token's signature is wrong."
     case .expired: "The token has expired."

@@ -16,7 +16,7 @@ package struct ServerAuthorization: Sendable, Equatable {
     }
     let claims = try TokenClaims.claims(of: text, project: project, secret: Array(secret.utf8), now: now)
     guard claims["ist"]?.isString("project") ?? false else { throw .wrongProject }
-    // A token for a participant is none for a server.
+    // A participant's token does not authorize a server.
     guard claims["scope"] == nil, claims["session_id"] == nil else { throw .wrongScope }
     guard let end = TokenClaims.milliseconds(claims["exp"]) else { throw .withoutExpiry }
     guard end <= now + CallLimits.authorizationMilliseconds + JSONWebToken.leewaySeconds * 1_000 else { throw .tooLong }

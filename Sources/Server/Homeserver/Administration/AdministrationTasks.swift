@@ -160,7 +160,7 @@ package final class AdministrationTasks: Sendable {
     return found
   }
 
-  /// Those of a kind, and of a target where one is given; newest first.
+  /// Returns the tasks of a kind, optionally only those of a target, newest first.
   package func list(_ kind: AdministrationTask.Kind, of target: String? = nil) async throws -> [AdministrationTask] {
     try await database.read { tx in
       try tx.all(

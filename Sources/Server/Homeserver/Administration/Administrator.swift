@@ -2,7 +2,7 @@ import Database
 import JSON
 import MatrixModel
 
-/// Who administers: a user who may, or whoever runs the program and holds its data.
+/// An administrator: a user with that right, or the operator, who has the data folder.
 package enum Administrator: Sendable, Equatable {
   case user(UserID)
   /// At the command line of the server's machine.

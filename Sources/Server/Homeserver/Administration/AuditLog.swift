@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import ServerCore
 
-/// Which administrator did what to whom, and what came of it. Never holds passwords, tokens or messages.
+/// The actions of administrators, with their targets and results. Never contains passwords, tokens or messages.
 package final class AuditLog: Sendable {
   package struct Entry: Sendable {
     package let number: Int64

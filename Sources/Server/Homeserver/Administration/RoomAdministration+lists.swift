@@ -63,12 +63,12 @@ extension RoomAdministration {
     return type.map { type in state.filter { $0.type == type } } ?? state
   }
 
-  /// An event, redacted or not, whoever may see it; nil where there is none (any more).
+  /// Returns an event, redacted or not, without regard to who may see it; nil if it does not exist (any more).
   package func event(_ eventID: EventID) async throws -> StoredEvent? {
     try await database.read { tx in try RoomLoader(transaction: tx).event(eventID) }
   }
 
-  /// The messages before and after an event, each in the order of time and at most `limit`, whoever may see them.
+  /// Returns the messages before and after an event, each in the order of time, at most `limit`, without regard to who may see them.
   package func neighbours(of event: StoredEvent, limit: Int) async throws -> (before: [StoredEvent], after: [StoredEvent]) {
     try await database.read { tx in
       let loader = RoomLoader(transaction: tx)
@@ -91,7 +91,7 @@ extension RoomAdministration {
     func count(_ sql: StaticString) throws -> Int64 {
       try tx.first(sql, number, Int64(Membership.join.rawValue)) { $0.integer(0) } ?? 0
     }
-    // Without federation whoever is in a room is of this server.
+    // Without federation all members are users of this server.
     let joined = try count("SELECT COUNT(*) FROM membership WHERE room = $1 AND membership = $2")
     return RoomOverview(
       roomID: roomID, version: version, creator: create?.content["creator"]?.text ?? create?.sender,

@@ -173,7 +173,7 @@ package final class ServerNotices: Sendable {
 
   // MARK: The room
 
-  /// Makes the account of the notices user where there is none. Throws `M_USER_IN_USE` where it is somebody's.
+  /// Creates the account of the notices user if necessary. Throws `M_USER_IN_USE` if it belongs to somebody.
   private func prepareSender(in tx: WriteTransaction) throws {
     let sender = configuration.noticesUser
     if let account = try Accounts.account(tx, sender) {
@@ -203,7 +203,7 @@ package final class ServerNotices: Sendable {
     return event.eventID
   }
 
-  /// The user's notice room, made where there is none (any more).
+  /// Returns the user's notice room, created if necessary.
   private func room(of user: UserID, in tx: WriteTransaction) throws -> RoomSnapshot {
     let known = try tx.first("SELECT room_id FROM notice_room WHERE user_id = $1", user) {
       $0.identifier(0, as: RoomID.self)

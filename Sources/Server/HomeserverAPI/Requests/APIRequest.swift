@@ -63,14 +63,14 @@ package struct APIRequest: Sendable {
     return try Self.object(body)
   }
 
-  /// The body as a JSON object, an empty one where there is none: for endpoints whose parameters are all optional.
+  /// Returns the body as a JSON object, `{}` for an empty body. For endpoints whose parameters are all optional.
   package func optionalObject() async throws -> JSON {
     let body = try await bytes()
     return try Self.object(body.isEmpty ? Array("{}".utf8) : body)
   }
 
   /// Containers inside each other in a body. What it brings comes back inside other containers (an event in a room in a sync),
-  /// and whoever reads that has limits too: ours, like those of libraries in use, is a little above 100.
+  /// and parsers of the recipients have limits too: ours, like those of libraries in use, is a little above 100.
   package static let bodyDepthLimit = 80
 
   private static func object(_ body: [UInt8]) throws -> JSON {

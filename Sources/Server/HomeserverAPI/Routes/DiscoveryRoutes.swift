@@ -3,7 +3,7 @@ import Homeserver
 import JSON
 import MatrixModel
 
-/// Whom to ask for help, where other servers find this one, where calls meet and how they get through.
+/// Support contacts, the server's own address, and where calls meet and how they get through.
 extension Routes {
   mutating func addDiscoveryRoutes(_ configuration: APIConfiguration) {
     let (turn, clock) = (homeserver.configuration.turn, homeserver.configuration.clock)
@@ -11,7 +11,7 @@ extension Routes {
     on(.getWellknownSupport, budget: .free) { _ in
       let support = configuration.support
       guard !support.contacts.isEmpty || support.page != nil else {
-        throw MatrixError.notFound("The operator of this server has not said whom to ask.")
+        throw MatrixError.notFound("The operator of this server has not named anyone to ask.")
       }
       return .json { support.write(to: &$0) }
     }
@@ -57,7 +57,7 @@ extension Routes {
   }
 }
 
-/// Whom users may ask for help. Spec: Client-Server API, "Getting support".
+/// The people that users may ask for help. Spec: Client-Server API, "Getting support".
 package struct SupportContacts: Sendable {
   package struct Contact: Sendable, Equatable {
     /// `m.role.admin`, `m.role.security`, or a namespaced name.

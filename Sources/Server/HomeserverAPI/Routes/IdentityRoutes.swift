@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import ServerAccounts
 
-/// E-mail addresses of accounts. There is no identity server here and no phone: what needs one is refused as documented.
+/// E-mail addresses of accounts. Requests that need an identity server or a phone number are refused, as documented.
 extension Routes {
   mutating func addIdentityRoutes() {
     addIdentifierRoutes()

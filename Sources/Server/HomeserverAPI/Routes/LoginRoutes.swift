@@ -5,7 +5,7 @@ import MatrixModel
 import ServerAccounts
 import Telemetry
 
-/// Logging in and out, and who one is.
+/// Login, logout, and `whoami`.
 extension Routes {
   mutating func addLoginRoutes() {
     let accounts = homeserver.accounts

@@ -100,7 +100,7 @@ extension Routes {
 extension APIRequest {
   /// The room that `roomIdOrAlias` in the path names. Throws `M_INVALID_PARAM`, `M_NOT_FOUND` for an alias that nobody has.
   ///
-  /// `via` and the older `server_name` in the query name servers to join through; there is none but this one yet.
+  /// `via` and the older `server_name` in the query name servers to join through. They are ignored, as there is no federation yet.
   func roomIDOrAlias(_ rooms: Rooms) async throws -> RoomID {
     if let alias = RoomAlias(path("roomIdOrAlias")) { return try await rooms.room(of: alias) }
     return try path("roomIdOrAlias")

@@ -17,7 +17,7 @@ extension Routes {
     ) { request, session in
       let slidingRequest = try await Self.slidingRequest(request, session)
       let answer = try await sliding.sync(slidingRequest) { try chargeInitialSync(session.userID, $0) }
-      // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
+      // A client whose token was revoked, or whose user was locked, while it waited must learn nothing more.
       guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
       if current !== session { try admission.check(current, at: clock.now()) }
       return .json(answer)

@@ -18,7 +18,7 @@ extension Routes {
       let syncRequest = try await Self.syncRequest(request, session, filters)
       // What tells everything costs as much as a hundred messages.
       let answer = try await engine.sync(syncRequest) { try chargeInitialSync(session.userID, 1) }
-      // Whoever waited with a token that was taken from them meanwhile, or was locked out, learns nothing more by it.
+      // A client whose token was revoked, or whose user was locked, while it waited must learn nothing more.
       guard let current = try await sessions.current(session) else { throw MatrixError.unknownToken() }
       if current !== session { try admission.check(current, at: clock.now()) }
       return .json(answer)

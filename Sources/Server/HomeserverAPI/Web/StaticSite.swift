@@ -5,8 +5,8 @@ import MatrixModel
 /// The web client's files, under a policy that lets nothing in that did not come with them.
 struct StaticSite: Sendable {
   /// Scripts and styles from here only, none inline; WebAssembly; images and media from memory (the page fetches them with
-  /// its access token). Connections may go to any homeserver over TLS: the page is a client for all of them, and to whom
-  /// it talks is what the person typed.
+  /// its access token). Connections may go to any homeserver over TLS: the page is a client for all of them, and the user
+  /// types which server it talks to.
   static let contentSecurityPolicy = [
     "default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "style-src 'self'", "img-src 'self' blob: data:",
     "media-src 'self' blob:", "font-src 'self'", "connect-src 'self' https: wss:", "worker-src 'self'",

@@ -60,7 +60,7 @@ struct LayerAllocator {
     return now - last >= min(wait * (1 << failures), limit)
   }
 
-  /// Step by step, whoever has least first, as long as it fits.
+  /// Raises step by step, the subscription with least first, as long as the bandwidth suffices.
   private mutating func raise(
     _ wishes: [Wish], _ current: [Int?], into limit: Double, _ other: Int, steps: Int, _ now: MediaTime
   ) -> [Int?] {

@@ -1,7 +1,7 @@
 /// What a path carries by what is lost on it, as in draft-ietf-rmcat-gcc-02 §6. Loss that stays although less is sent has other reasons and limits
 /// nothing.
 struct LossLimit {
-  /// Of 256: more lost than a tenth is congestion, less than a fiftieth is none.
+  /// Of 256. A loss of more than a tenth is congestion; less than a fiftieth is not.
   private static let heavy = 26.0
   private static let light = 5.0
   /// So much less than before that a full path would lose less of it.
@@ -19,7 +19,7 @@ struct LossLimit {
   private var before: UInt8?
   /// How much was lost of how much, when less was sent because of it.
   private var fall: (fraction: Double, sent: Double)?
-  /// The share that is lost whatever is sent: that loss is not ours. 0 where there is none, or it is not known yet.
+  /// The share that is lost regardless of our rate. 0 if nothing is lost, or if it is not known yet.
   private(set) var foreign = 0.0
   private var clean = 0
 

@@ -7,7 +7,7 @@ struct PacketLoss: Equatable {
 }
 
 /// What is reported as lost, over so many packets that it says something: who asks for a lost packet reports in the same datagram (Chromium does), and
-/// of the three that came since the last report one is a third.
+/// one of the three that came since the last report is a third.
 struct LossWindow {
   static let leastPackets = 40
   /// Of sound alone, of which few packets go: that it is asked whether they are lost too is why there is no picture. Where a fifth is, all of

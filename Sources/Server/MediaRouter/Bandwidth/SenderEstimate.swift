@@ -17,9 +17,9 @@ struct SenderEstimate {
   private static let jumpTicks = 60_000_000 / TransportFeedback.tickMicroseconds
   /// No burst of ours makes packets wait for so long, in microseconds.
   private static let suspicious: Int64 = 200_000
-  /// Whoever sends so little of the rate fills no queue.
+  /// A sender that uses so little of the rate fills no queue.
   private static let little = 0.3
-  /// Whoever loses more than half has no use for a higher layer.
+  /// A receiver that loses more than half cannot use a higher layer.
   private static let lostLimit = 0.5
   /// In a second.
   private static let growth = 1.08

@@ -74,7 +74,7 @@ struct SentPackets {
     return packet(entries[Int(number) % Self.entriesLimit], now)
   }
 
-  /// The next packet that was missed so long ago that it counts as lost; nil if there is none.
+  /// The next packet that was missed so long ago that it counts as lost; nil if none was.
   mutating func takeLost(_ now: MediaTime) -> Packet? {
     waitLess(now)
     while settled < missing.count, now - missing[settled].since >= patience {

@@ -6,7 +6,7 @@ struct MediaPacket {
   var marker: Bool
   /// Bytes of the payload alone; header and extensions are written anew for each subscriber.
   var payloadCount: Int
-  /// Bytes of the dependency descriptor, 0 where there is none.
+  /// Bytes of the dependency descriptor, 0 without a descriptor.
   var descriptorCount = 0
   var payload = PayloadDescription()
   /// RFC 6464 §3: the voice flag and the level.

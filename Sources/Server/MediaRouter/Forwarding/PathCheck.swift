@@ -1,5 +1,5 @@
-/// A question to where a check came from. An agent that is lite need not ask, but whoever can forge addresses would direct media at others
-/// otherwise: a check shows who sent it, and only the answer that somebody is there to take what is sent.
+/// A check of the path to the source of an ICE check. A lite agent need not send one, but an attacker who forges addresses could otherwise
+/// direct media at others: a check shows who sent it, and only the answer shows that the receiver is there.
 struct PathCheck {
   static let interval = MediaTime.Interval.milliseconds(200)
   static let attemptsLimit = 8

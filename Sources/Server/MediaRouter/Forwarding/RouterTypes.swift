@@ -1,4 +1,4 @@
-/// Identifiers are chosen by whoever gives the command that makes the thing, and are never used again.
+/// Identifies a transport. The sender of the command that creates something chooses its ID and never uses it again.
 package struct TransportID: Sendable, Hashable {
   package let number: UInt64
   package init(_ number: UInt64) { self.number = number }

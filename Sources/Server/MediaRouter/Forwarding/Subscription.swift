@@ -14,7 +14,7 @@ final class Subscription {
   var isPaused = false
   /// The layer that is forwarded; nil until its first key frame.
   private(set) var layer: Int?
-  /// The one that was forwarded last, also while there is none.
+  /// The layer that was forwarded last. Stays set while no layer is forwarded.
   private var lastLayer: Int?
   @exclusivity(unchecked) var rewriter: StreamRewriter
   @exclusivity(unchecked) var history = SentHistory()

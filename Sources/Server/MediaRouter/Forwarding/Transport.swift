@@ -1,6 +1,6 @@
 /// ICE, DTLS and SRTP with one peer.
 final class Transport {
-  /// A cap that is none, for one that was capped: peers keep the last they heard of.
+  /// A bitrate cap so high that it has no effect. It lifts an earlier cap, because peers keep the last one.
   static let unlimited: UInt64 = 10_000_000_000
 
   /// What an SSRC of the peer carries.

@@ -7,9 +7,9 @@ struct RTPHeader: Equatable {
   let sequenceNumber: UInt16
   let timestamp: UInt32
   let ssrc: UInt32
-  /// `defined by profile` of the header extension: 0xBEDE or 0x100x; 0 where there is none.
+  /// `defined by profile` of the header extension: 0xBEDE or 0x100x; 0 without an extension.
   let extensionProfile: UInt16
-  /// The elements of the header extension, without its own header of four bytes; empty where there is none.
+  /// The elements of the header extension, without its own header of four bytes; empty without an extension.
   let extensions: Range<Int>
   /// Without padding; empty for a packet of padding only.
   let payload: Range<Int>

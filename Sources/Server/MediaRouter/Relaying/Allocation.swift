@@ -75,7 +75,7 @@ final class Allocation {
   }
 }
 
-/// Whom credentials were given to, while there is an allocation of theirs.
+/// The holder of credentials, while they have an allocation.
 final class RelayUser {
   let name: [UInt8]
   var allocations = 0

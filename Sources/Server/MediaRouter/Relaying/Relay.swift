@@ -1,6 +1,6 @@
 import Addresses
 
-/// What the relay asks of whoever has the sockets.
+/// The actions that the relay requests from the owner of the sockets.
 struct RelayActions {
   /// To clients. The batch is empty afterwards.
   var send: (SendBatch) -> Void
@@ -110,7 +110,7 @@ final class Relay {
     guard now - lastSweep >= Self.sweepInterval else { return }
     lastSweep = now
     for allocation in allocations.values where allocation.expires <= now { remove(allocation) }
-    // Whoever comes back at once has the allowance that was left.
+    // A user who returns at once has the allowance that was left.
     for (name, user) in users where user.allocations == 0 && user.budget.has(Int(2 * limits.bytesPerSecondOfUser), now: now) {
       users[name] = nil
     }

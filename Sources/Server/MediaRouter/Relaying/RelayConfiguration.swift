@@ -1,6 +1,6 @@
 import Addresses
 
-/// What a TURN server is told by whoever runs it.
+/// The operator's settings for the TURN server.
 package struct RelayConfiguration: Sendable {
   /// Where clients ask, by UDP and by TCP.
   package var address: TransportAddress
@@ -44,7 +44,7 @@ package struct RelayConfiguration: Sendable {
 /// What a TURN server makes state for, and how much it carries, at most.
 package struct RelayLimits: Sendable {
   package var allocations = 2_000
-  /// Of whom the credentials were given to, over all of them. A browser makes one for each server address, network and, before sections
+  /// Allocations of one holder of credentials, over all servers. A browser makes one for each server address, network and, before sections
   /// are bundled, each section.
   package var allocationsOfUser = 40
   package var permissionsOfAllocation = 64
@@ -53,7 +53,7 @@ package struct RelayLimits: Sendable {
   package var bytesPerSecondOfAllocation: Int64 = 1_000_000
   package var bytesPerSecondOfUser: Int64 = 2_000_000
   package var bytesPerSecond: Int64 = 100_000_000
-  /// Answers to requests without valid credentials, to one network: whoever forges its address makes us send to it.
+  /// Answers per second to requests without valid credentials, to one network: a forged source address makes the relay send to it.
   package var strangerAnswersPerSecond: Int64 = 20
 
   // RFC 8656 §3.2, §9, §12.

@@ -6,7 +6,7 @@ import CSSL
 struct RelayCredentials {
   struct User {
     let expires: Int64
-    /// Whom the credentials were given to: quotas are theirs.
+    /// The holder of the credentials. Quotas apply per holder.
     let name: [UInt8]
   }
 

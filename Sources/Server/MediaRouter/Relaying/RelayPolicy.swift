@@ -1,6 +1,6 @@
 import Addresses
 
-/// Whom the relay may send to. A relay that anybody with an account can use must not be a way into the network that it stands in.
+/// The destinations that the relay may send to. A relay that anybody with an account can use must not open the network that it stands in.
 package struct RelayPolicy: Sendable {
   /// The addresses of this machine, those behind address translation too: its services trust them.
   private let own: Set<IPAddress>

@@ -3,7 +3,7 @@ import CSSL
 /// The handshake with one peer, through memory: datagrams go in and come out, and at its end stand the keys of SRTP. RFC 5764.
 ///
 /// OpenSSL's timer reads the clock; this one does not use it but sends the last flight again, byte by byte, by the time it is told.
-/// Records the peer has seen it drops, so whoever is done answers a resent flight with its own.
+/// It drops records that the peer has seen, so a side that is done answers a resent flight with its own.
 final class DTLSSession {
   enum State: Equatable {
     case handshaking

@@ -3,7 +3,7 @@ import CSSL
 
 /// Why a certificate is of no use.
 package enum TLSCertificateError: Error, Equatable, CustomStringConvertible {
-  /// There is none, or one of the chain is broken.
+  /// There is no certificate, or one of the chain is broken.
   case noCertificate
   case noKey
   /// The key is another certificate's.

@@ -6,7 +6,7 @@ final class StreamConnection {
   /// From the first bytes of a secure one on.
   var tls: TLSSession?
   var isKnown = false
-  /// When it was last somebody's whom we know.
+  /// When the connection last belonged to a known participant.
   var knownAt: MediaTime
   /// What a frame has of its beginning.
   var rest: [UInt8] = []

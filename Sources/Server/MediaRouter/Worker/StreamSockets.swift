@@ -4,7 +4,7 @@ import Glibc
 /// What connections may cost.
 struct StreamLimits {
   var connections = 4_000
-  /// Connections of nobody whom we know, altogether and from one network.
+  /// Connections that belong to no known participant, altogether and from one network.
   var strangers = 400
   var strangersOfNetwork = 40
   /// How long nobody may stay a stranger, the handshake of TLS included.
@@ -158,7 +158,7 @@ final class StreamSockets {
     guard byToken.removeValue(forKey: connection.token) != nil else { return }
     byAddress[connection.address] = nil
     if let tls = connection.tls {
-      // Why it ends, for whoever can still hear it.
+      // Tells the peer why the connection ends, if it still listens.
       tls.close()
       tls.drain(into: &connection.output)
       _ = hand(connection)
@@ -191,7 +191,7 @@ final class StreamSockets {
       readRecords(of: connection, tls)
     }
     tls.drain(into: &connection.output)
-    // TLS answers of its own accord too; whoever asks for that and never reads is not waited for.
+    // TLS also answers on its own. A peer that causes answers and never reads is disconnected.
     if connection.output.count > 2 * limits.outputBytes { connection.isBroken = true }
     if !connection.isBroken, !connection.isWatchedForRoom { write(connection) }
   }

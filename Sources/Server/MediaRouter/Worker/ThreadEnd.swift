@@ -16,7 +16,7 @@ package struct ThreadEnd: Sendable {
     return !isOver
   }
 
-  /// The thread's last: whom it resumes.
+  /// Called last by the thread. Returns the tasks to resume.
   package mutating func finish() -> [CheckedContinuation<Void, Never>] {
     isOver = true
     defer { waiting = [] }

@@ -108,6 +108,6 @@ final class WorkerMailbox: Sendable {
     }
   }
 
-  /// The thread's last: whom it resumes.
+  /// Called last by the thread. Returns the tasks to resume.
   func finish() -> [CheckedContinuation<Void, Never>] { state.withLock { $0.end.finish() } }
 }

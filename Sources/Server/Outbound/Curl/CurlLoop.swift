@@ -155,7 +155,7 @@ final class CurlLoop: Sendable {
   }
 
   private func end(_ transfer: CurlTransfer, _ result: Result<Void, OutboundError>) {
-    // Whoever hears of the end finds room for the next.
+    // First, so that a caller that hears of the end finds room for the next transfer.
     state.withLock { $0.underWay -= 1 }
     transfer.end(on: multi.handle, result)
   }

@@ -55,7 +55,7 @@ class CurlTransfer: @unchecked Sendable {
     lists = []
   }
 
-  /// A socket for the address libcurl is about to connect to, unless it is none for this transfer.
+  /// Opens a socket for the address that libcurl is about to connect to, unless this transfer may not go there.
   private func socket(for address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     let count = Int(address.pointee.addrlen)
     let ip = withUnsafePointer(to: &address.pointee.addr) { IPAddress(system: UnsafeRawPointer($0), count: count) }

@@ -2,7 +2,7 @@ import MediaRouter
 
 /// Makes frames of a track's packets. A frame that is not whole is dropped, and what leans on it: video goes on with a key frame.
 package struct FrameAssembler {
-  /// A larger picture is none.
+  /// A larger picture is dropped.
   package static let frameBytesLimit = 4 << 20
   /// Of a picture: 8K has fewer. A few bytes can claim what takes a decoder gigabytes.
   package static let picturePixelsLimit = 1 << 25

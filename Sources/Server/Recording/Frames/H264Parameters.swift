@@ -11,7 +11,7 @@ enum H264Parameters {
     return content.withUnsafeBytes { Parser($0.bytes).size($0.bytes) }
   }
 
-  /// §7.4.1: a byte 3 behind two of 0 is none.
+  /// §7.4.1: a byte 3 behind two zero bytes is not part of the content.
   private static func withoutEmulationPrevention(_ unit: ArraySlice<UInt8>) -> [UInt8] {
     var content: [UInt8] = []
     var zeros = 0

@@ -68,7 +68,7 @@ package struct WebMWriter {
     return written
   }
 
-  /// The cluster that is not whole yet; nothing where there is none.
+  /// The cluster that is not complete yet; empty if none has begun.
   package mutating func flush() -> [UInt8] {
     guard let start = blocks.map(\.milliseconds).min() else { return [] }
     let sorted = blocks.enumerated().sorted { ($0.element.milliseconds, $0.offset) < ($1.element.milliseconds, $1.offset) }

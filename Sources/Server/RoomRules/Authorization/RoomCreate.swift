@@ -7,7 +7,7 @@ package struct RoomCreate: Sendable {
   package let eventID: EventID
   package let roomID: RoomID
   package let sender: UserID
-  /// The user who made the room: the sender, or in old versions whom the content names.
+  /// The user who created the room: the sender, or in old versions the `creator` of the content.
   package let creator: UserID
   /// Users above every power level: the sender and `additional_creators`; empty before room version 12.
   package let privilegedCreators: [UserID]

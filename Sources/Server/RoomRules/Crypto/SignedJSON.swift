@@ -27,7 +27,7 @@ package struct SignedJSON: Sendable {
     return isValid(signature, publicKey)
   }
 
-  /// Whether any signature, whoever's, is valid with any of the keys. Spec: "Third-party invites".
+  /// Whether any signature, by any signer, is valid with any of the keys. Spec: "Third-party invites".
   package func isSigned(byAnyOf publicKeys: [[UInt8]]) -> Bool {
     for entity in object["signatures"]?.members.map(\.value) ?? [] {
       for signature in entity.members where signature.key.hasPrefix("ed25519:") {

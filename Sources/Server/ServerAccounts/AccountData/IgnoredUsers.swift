@@ -2,7 +2,7 @@ import Database
 import JSON
 import MatrixModel
 
-/// Whom a user does not want to hear. Spec: Client-Server API, "Ignoring Users".
+/// The users that a user ignores. Spec: Client-Server API, "Ignoring Users".
 package enum IgnoredUsers {
   /// Users taken from one list; what comes after is passed over.
   static let countLimit = 10_000

@@ -23,7 +23,7 @@ extension Accounts {
     }
   }
 
-  /// Shadow-bans an account, or ends that: it is answered like any other, and what it sends or whom it invites nobody learns.
+  /// Shadow-bans an account, or ends that. Requests of the account succeed as usual, but nobody sees its messages and invites.
   package func setShadowBanned(_ userID: UserID, _ isShadowBanned: Bool) async throws {
     try await change(userID) { tx in
       try tx.execute("UPDATE account SET is_shadow_banned = $1 WHERE user_id = $2", isShadowBanned, userID)
@@ -90,7 +90,7 @@ extension Accounts {
   /// The account that an administrator looks at, or is about to lock or suspend by the standard's endpoints.
   ///
   /// Throws `M_INVALID_PARAM` for users of other servers, `M_NOT_FOUND` for one that is not there or was deactivated, `M_FORBIDDEN`
-  /// for administrators' accounts, one's own included when it `changes`. Spec: Client-Server API, "Server Administration".
+  /// for administrators' accounts, and for the caller's own if it `changes`. Spec: Client-Server API, "Server Administration".
   package func moderated(_ userID: UserID, by session: Session, changes: Bool = false) async throws -> Account {
     guard userID.serverName == configuration.serverName else {
       throw MatrixError.invalidParameter("This user is not of this server.")

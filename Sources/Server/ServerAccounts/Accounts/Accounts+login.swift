@@ -15,7 +15,7 @@ extension Accounts {
     var account: Account?
     if let userID { account = try await self.account(userID) }
     guard try await passwords.verify(password, against: account?.passwordHash), let userID, let account else {
-      // Its password was wiped, so that whoever asks cannot have known it: the spec still wants this said.
+      // The password was wiped, so nobody can have entered the right one. The specification still wants this error.
       if account?.isDeactivated == true {
         throw Self.deactivated
       }
@@ -31,7 +31,7 @@ extension Accounts {
     return (userID, login)
   }
 
-  /// Lets in whoever holds a login token. Spec: Client-Server API, "Token-based" login.
+  /// Logs in the holder of a login token. Spec: Client-Server API, "Token-based" login.
   ///
   /// Throws `M_FORBIDDEN` for a token that is not good, `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
   package func logIn(loginToken: ByteString, device: DeviceRequest) async throws -> (userID: UserID, login: Login) {
@@ -42,7 +42,7 @@ extension Accounts {
     }
   }
 
-  /// Lets in a user for whom someone else vouches: an application service, a provider. Throws `M_FORBIDDEN` where there is no
+  /// Logs in a user that an application service or a provider has authenticated. Throws `M_FORBIDDEN` if there is no
   /// such account, `M_USER_DEACTIVATED`, and what `AccountStanding.requireUse` throws.
   package func logIn(vouchedFor userID: UserID, device: DeviceRequest) async throws -> Login {
     try await database.write { [self] tx in try logIn(tx, userID, device) }

@@ -46,7 +46,7 @@ package final class Accounts: Sendable {
     }
   }
 
-  /// The account of a user; nil where there is none on this server.
+  /// Returns the account of a user; nil if this server has no such account.
   package func account(_ userID: UserID) async throws -> Account? {
     try await database.read { tx in try Self.account(tx, userID) }
   }
@@ -69,7 +69,7 @@ package final class Accounts: Sendable {
   /// Whether there is such an account, inside a query or command.
   package static func exists(_ tx: ReadTransaction, _ userID: UserID) throws -> Bool { try account(tx, userID) != nil }
 
-  /// Whom a client means; nil where nobody here is known by that.
+  /// Returns the user that a client means; nil if the identifier is unknown here.
   package func userID(of user: UserIdentifier) async throws -> UserID? {
     guard let thirdParty = user.thirdParty else { return user.userID(on: configuration.serverName) }
     guard thirdParty.medium == "email", let address = MailAddress(thirdParty.address) else { return nil }
@@ -77,7 +77,7 @@ package final class Accounts: Sendable {
   }
 
   /// Asks for the password of the logged-in user, for a token of the app that vouches for them, or for a sign-in at the provider
-  /// they come from. Throws the challenge until one is given.
+  /// they come from. Throws the challenge until the user has confirmed.
   package func requirePassword(of session: Session, for endpoint: String, auth: JSON?) async throws {
     // An application service proves itself with its token: there is nobody to ask.
     if session.appService != nil { return }
@@ -122,7 +122,7 @@ package struct UserIdentifier: Sendable {
   /// From `identifier` of type `m.id.user`, `m.id.thirdparty` or `m.id.phone`, else from the deprecated `user`, or `medium` and
   /// `address`.
   ///
-  /// Throws `M_MISSING_PARAM` where there is none, `M_UNKNOWN` (400) for other types.
+  /// Throws `M_MISSING_PARAM` if the identifier is missing, `M_UNKNOWN` (400) for other types.
   package init(_ json: JSON) throws(MatrixError) {
     guard let identifier = try json.optionalObject("identifier") else {
       if let medium = try json.optionalText("medium") {

@@ -70,7 +70,7 @@ package final class InteractiveAuthentication: Sendable {
   /// Returns once `auth` completes one of `flows`; else throws the `InteractiveAuthenticationChallenge` to answer with.
   ///
   /// - Parameters:
-  ///   - auth: the request's `auth`, nil where there is none.
+  ///   - auth: the request's `auth`, nil if it has none.
   ///   - verify: whether the data given for a stage is right; not asked for stages completed before.
   @discardableResult
   package func require(
@@ -128,7 +128,7 @@ package final class InteractiveAuthentication: Sendable {
     guard let known = progress(of: name) else {
       throw challenge(start(operation), flows, .unknown(status: 401, "The session is not known or has ended."))
     }
-    // Whether it was begun by another user or for another request: confirming the one is not to do the other.
+    // Another user or another request may have begun it: a confirmation must not serve for something else.
     guard known.operation == operation else {
       throw MatrixError.forbidden("This session was begun for another request, or by another user. Begin anew without it.")
     }

@@ -14,7 +14,7 @@ package final class DeviceLists: Sendable {
     self.notifier = notifier
   }
 
-  /// Users whose devices or keys, as `viewer` sees them, changed after `start`, up to and with `end`: whoever they are.
+  /// Returns the users, of all servers, whose devices or keys, as `viewer` sees them, changed after `start`, up to and including `end`.
   /// A user who changed once more after `end` is not among them, and will be in the next interval.
   package static func changed(_ tx: ReadTransaction, for viewer: UserID, after start: Int64, upTo end: Int64) throws
     -> [UserID]

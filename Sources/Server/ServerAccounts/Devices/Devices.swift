@@ -66,7 +66,7 @@ package final class Devices: Sendable {
     }
   }
 
-  /// Gives a device a name, or makes it where there is none, as only application services may (v1.17). The answer is
+  /// Names a device, or creates it, which only application services may do (v1.17). Returns
   /// whether it is new. Throws as `rename` does, and `M_FORBIDDEN` for the ID of a cross-signing key.
   package func put(_ deviceID: DeviceID, of userID: UserID, named displayName: String?, _ sessions: Sessions) async throws
     -> Bool

@@ -11,7 +11,7 @@ struct KeySignatures {
     let text: ByteString
   }
 
-  /// Those that `asker` may see: the owner's own, and the asker's. Signatures by others say who trusts whom, which is
+  /// The signatures that `asker` may see: the owner's and the asker's. Signatures by others would reveal who trusts whom.
   /// nobody else's business.
   static func visible(_ tx: ReadTransaction, of userID: UserID, target: ByteString, to asker: UserID) throws
     -> [Signature]

@@ -279,7 +279,7 @@ package struct EmailProof: Sendable {
   }
 }
 
-/// How many mails an address gets, whoever asks for them: five at once, then one in five minutes.
+/// The limit of mails to one address, counted over all requesters: five at once, then one every five minutes.
 struct MailBudget {
   static let burst = 5.0
   static let millisecondsPerMail = 300_000.0

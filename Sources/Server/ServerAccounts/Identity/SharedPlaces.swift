@@ -1,5 +1,5 @@
-/// Places that all who ask have in common, and that nobody can take from the others: where all are taken, the oldest of whoever has
-/// most makes room.
+/// Places that all requesters share, and that nobody can take from the others: if all are taken, the oldest place of the requester with the
+/// most places is freed.
 struct SharedPlaces<Key: Hashable, Value> {
   private struct Place {
     var value: Value

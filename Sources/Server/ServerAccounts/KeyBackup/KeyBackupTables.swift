@@ -1,7 +1,7 @@
 /// Encrypted copies of room keys. Spec: Client-Server API, "Server-side key backups".
 package enum KeyBackupTables {
   package static let statements = [
-    // The last version number a user was given: each is given once, so that a deleted one is told from one never made.
+    // The last version number of each user. A number is used once, so that a deleted version differs from one that never existed.
     """
     CREATE TABLE key_backup_number(user_id TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT
     """,

@@ -9,9 +9,9 @@ extension KeyBackups {
   /// Keys written, read or deleted in one transaction: others work between them.
   static let batchLimit = 500
 
-  /// Stores keys in the current version, each unless a better one is there.
+  /// Stores keys in the current version. A better stored key is kept.
   ///
-  /// Throws `M_WRONG_ROOM_KEYS_VERSION` where `name` is not the current version, `M_NOT_FOUND` where there is none,
+  /// Throws `M_WRONG_ROOM_KEYS_VERSION` if `name` is not the current version, `M_NOT_FOUND` if there is no version,
   /// `M_TOO_LARGE`. Keys are stored in batches: those before the error stay.
   package func store(_ keys: [BackedUpKey], in name: ByteString, of userID: UserID) async throws -> State {
     var rest = keys[...]

@@ -148,7 +148,7 @@ package final class KeyBackups: Sendable {
 
   // MARK: Inside a transaction
 
-  /// The number of the newest version; nil where there is none.
+  /// Returns the number of the newest version; nil if there is no version.
   static func currentNumber(_ tx: ReadTransaction, _ userID: UserID) throws -> Int64? {
     try tx.first(
       "SELECT version FROM key_backup WHERE user_id = $1 AND deleted = 0 ORDER BY version DESC LIMIT 1", userID

@@ -2,7 +2,7 @@ import CSodium
 import RoomRules
 
 /// Any number of secrets out of one that is kept in a file of the data folder, mode 0600: the database holds only what they are for, so
-/// that whoever reads it, or a copy of it, has none of them.
+/// that a reader of the database, or of a copy, has no secret.
 package struct DerivedSecrets: Sendable {
   private static let keyBytes = 32
 

@@ -4,7 +4,7 @@ import Glibc
 package enum SecretFile {
   private static let bytesLimit = 512
 
-  /// nil where there is none. Throws `SecretFileError`.
+  /// nil if the file does not exist. Throws `SecretFileError`.
   package static func read(_ path: String) throws(SecretFileError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

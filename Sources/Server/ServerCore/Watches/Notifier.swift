@@ -113,7 +113,7 @@ package final class Notifier: Sendable {
 
   /// The user's watch, or a new one that counts everything up to `position` as news.
   ///
-  /// Whoever finds it incomplete reads the user's rooms after this call and adds them: what is published from now on
+  /// If it is incomplete, the caller reads the user's rooms after this call and adds them: what is published from now on
   /// reaches the watch.
   package func watch(of user: UserID, position: @autoclosure () -> Int64) -> UserWatch {
     let now = EventLoop.nowNanoseconds

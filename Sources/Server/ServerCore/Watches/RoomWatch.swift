@@ -1,7 +1,7 @@
 import MatrixModel
 import Synchronization
 
-/// What syncs need to know of a room without looking at it: how new its newest news is, and whom to wake.
+/// What syncs must know of a room without reading it: the position of its newest event, and the users to wake.
 package final class RoomWatch: Sendable {
   package let room: RoomNumber
   /// Of the newest event or receipt; news may turn out to be none, but none is missed.

@@ -13,7 +13,7 @@ package struct SyncPosition: Sendable, Hashable {
 
 /// `next_batch` and `since`: `s<position>_<typing>_<boot>[_<to-device>]`.
 ///
-/// The typing counter starts at zero with each process: it counts only where the boot is this one's. The fourth part is there
+/// The typing counter starts at zero with each process: it counts only if the boot is the same. The fourth part is there
 /// while messages to the device are left over from a page that was full: those were delivered up to that position only.
 package struct SyncToken: Sendable, Hashable {
   package let seen: SyncPosition

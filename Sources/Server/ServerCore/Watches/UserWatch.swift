@@ -85,7 +85,7 @@ package final class UserWatch: Sendable {
 
   var isParked: Bool { parkedCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Counts before the caller looks for news once more: whoever publishes later sees the count, whoever did earlier is seen.
+  /// Parks before the caller looks for news once more: a later publisher sees the parked request, and an earlier one's news is found.
   func park(_ request: ParkedSync) {
     state.withLock { $0.parked.append(request) }
     parkedCount.wrappingAdd(1, ordering: .sequentiallyConsistent)

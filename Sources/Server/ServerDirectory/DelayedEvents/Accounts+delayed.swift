@@ -15,7 +15,7 @@ extension Accounts {
       throw MatrixError.forbidden("The account of the sender is deactivated.")
     }
     try account.standing.requireUse(at: now)
-    // One's own events one may redact; that it is one's own is seen when it is done.
+    // Suspended users may redact their own events. Whether an event is their own is checked when the redaction is sent.
     if account.standing.isSuspended, type != .redaction { throw MatrixError.userSuspended() }
     return Rooms.Actor(
       userID: user, deviceID: nil, isAdministrator: account.standing.isAdmin, isSuspended: account.standing.isSuspended,

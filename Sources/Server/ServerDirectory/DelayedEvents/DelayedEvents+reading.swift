@@ -15,7 +15,7 @@ extension DelayedEvents {
 
   /// A user's delayed events in the order of when they are or were to be sent.
   ///
-  /// - Parameter token: a page's `next`. Throws `M_INVALID_PARAM` for what is none.
+  /// - Parameter token: a page's `next`. Throws `M_INVALID_PARAM` for any other text.
   package func page(of user: UserID, _ status: Status?, from token: ByteString?) async throws -> Page {
     let start = try token.map { try Self.start($0) } ?? (sendAt: .min, id: "")
     return try await database.read { transaction in

@@ -60,7 +60,7 @@ package final class DelayedEvents: Sendable {
 
   /// Remembers an event to be sent later. The same transaction ID from the same device gives the same delayed event.
   ///
-  /// Throws `M_FORBIDDEN` where the user is not in the room, `M_INVALID_PARAM` for a delay that is none, `M_UNKNOWN` with
+  /// Throws `M_FORBIDDEN` if the user is not in the room, `M_INVALID_PARAM` for a delay that is not positive, `M_UNKNOWN` with
   /// `M_MAX_DELAY_EXCEEDED` for one that is too long, `M_LIMIT_EXCEEDED` while too many of theirs wait.
   package func schedule(_ draft: DelayedEvent.Draft, by actor: Rooms.Actor) async throws -> DelayedEvent.ID {
     guard draft.delayMilliseconds > 0 else {

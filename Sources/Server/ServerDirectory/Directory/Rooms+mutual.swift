@@ -11,7 +11,7 @@ extension Rooms {
     package let rooms: [RoomID]
     /// Of all of them.
     package let count: Int
-    /// Where the next page begins; nil where there is none.
+    /// The start of the next page; nil on the last page.
     package let next: ByteString?
   }
 
@@ -23,7 +23,7 @@ extension Rooms {
     let start = try token.map { try Self.roomNumber(inMutualToken: $0) } ?? -1
     return try await database.read { transaction in
       let own = try self.memberships.rooms(of: user, in: transaction)
-      // Whom nobody has heard of would only fill the memory.
+      // An unknown user would only fill the memory.
       let isKnown = try transaction.first("SELECT 1 FROM membership WHERE user_id = $1 LIMIT 1", other) { _ in true }
       guard isKnown != nil else { return MutualRooms(rooms: [], count: 0, next: nil) }
       let others = try self.memberships.rooms(of: other, in: transaction)

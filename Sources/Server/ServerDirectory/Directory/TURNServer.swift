@@ -1,7 +1,7 @@
 import CCrypto
 import ServerCore
 
-/// The operator's TURN server, with whom this server shares a secret.
+/// The operator's TURN server, which shares a secret with this server.
 ///
 /// Spec: Client-Server API, "Voice over IP"; draft-uberti-behave-turn-rest-00, which TURN servers know as `use-auth-secret`.
 package struct TURNServer: Sendable {
@@ -19,11 +19,11 @@ package struct TURNServer: Sendable {
     self.isOpenToGuests = isOpenToGuests
   }
 
-  /// A name and a password that are good until the lifetime is over: the name says until when and for whom, the password
+  /// Returns a name and a password that are valid for the lifetime. The name contains the end and the user, the password
   /// is the Base64 of its HMAC-SHA1.
   ///
   /// - Parameters:
-  ///   - user: whom the operator of the TURN server sees.
+  ///   - user: the name that the operator of the TURN server sees.
   ///   - now: milliseconds since 1970.
   package func credentials(for user: some CustomStringConvertible, now: Int64) -> (username: String, password: String) {
     let username = "\(now / 1_000 + lifetimeSeconds):\(user)"

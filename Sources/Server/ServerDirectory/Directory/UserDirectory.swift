@@ -4,8 +4,8 @@ import MatrixModel
 import ServerAccounts
 import ServerCore
 
-/// Finds users by name. As the operator decides, everyone with an account here is found, or those whom the asking user shares
-/// a room with or could meet in a room that is open to anyone: the least the spec asks for. On one's own server, people
+/// Finds users by name. The operator decides: it finds everyone with an account here, or only those who share a room with the
+/// asking user or are in a public room, which is the least the specification asks for. People on a server of their own
 /// want to find each other, so everyone is the default.
 ///
 /// Spec: `POST /_matrix/client/v3/user_directory/search`.

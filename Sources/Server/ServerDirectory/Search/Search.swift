@@ -16,7 +16,8 @@ package final class Search: Sendable {
     self.progress = progress
   }
 
-  /// Searches the rooms where the user is or was, encrypted ones left out. Everything sent before the call is found.
+  /// Searches the rooms where the user is or was, without the encrypted ones. Finds everything sent before the call, also before the user
+  /// joined if they may see it, except while `indexOldEvents` still has a long way to go.
   package func search(_ request: SearchRequest, for user: UserID) async throws -> SearchResults {
     try await progress.catchUp()
     return try await database.read { transaction in
@@ -30,6 +31,9 @@ package final class Search: Sendable {
       ).results(of: finder)
     }
   }
+
+  /// Indexes the messages that are not in the index yet; see `SearchProgress`.
+  package func indexOldEvents() async throws { try await progress.indexOldEvents() }
 
   /// The rooms that are searched, as the user sees them.
   private func scope(

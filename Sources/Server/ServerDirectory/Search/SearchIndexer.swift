@@ -10,17 +10,14 @@ import ServerRooms
 /// repeated without harm.
 struct SearchIndexer {
   let transaction: WriteTransaction
+  var limits = SearchProgress.Limits()
 
-  /// Events of one step: it holds up the writer for about ten milliseconds. Each step is a segment of the index that is merged
-  /// with others later, so that small ones cost more for each event.
-  static let stepLimit = 1_024
-
-  /// Indexes the next events. Answers whether more wait.
+  /// Indexes the next `limits.stepEvents` events. Returns whether more wait.
   func advance() throws -> Bool {
     let position = try self.position()
     let events = try searchableEvents(after: position)
     for event in events { try index(event) }
-    let isFull = events.count == Self.stepLimit
+    let isFull = events.count == limits.stepEvents
     let reached = isFull ? events.last?.position ?? position : transaction.position
     if reached > position {
       try transaction.execute("UPDATE search_progress SET position = $1 WHERE id = 1", reached)
@@ -34,7 +31,7 @@ struct SearchIndexer {
       """
       SELECT position, room, type, state_key, sender, shared FROM event
       WHERE position > $1 AND type IN ('m.room.message', 'm.room.name', 'm.room.topic') ORDER BY position LIMIT $2
-      """, position, Self.stepLimit
+      """, position, limits.stepEvents
     ) { row in
       SearchableEvent(
         position: row.integer(0), room: RoomNumber(row.integer(1)), type: row.identifier(2),
@@ -99,7 +96,7 @@ struct SearchableEvent: Sendable {
   let type: EventType
   let stateKey: ByteString?
   let sender: UserID
-  /// nil where the row is damaged.
+  /// nil if the row is damaged.
   let content: JSON?
 }
 

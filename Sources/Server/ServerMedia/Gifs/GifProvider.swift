@@ -56,9 +56,9 @@ struct GifProvider: Sendable {
   /// The most harmless first.
   private static let ratings = ["g", "pg", "pg-13", "r"]
 
-  /// nil where there is none of that ID.
+  /// Returns nil if no GIF has this ID.
   func gif(_ id: ByteString) async throws -> Gif? {
-    // Where there is none it has a status of its own, or no object.
+    // For an unknown ID the provider answers with another status, or without an object.
     guard let data = try await get("/" + id.string, [])?["data"], let gif = Gif(data), gif.id == id else { return nil }
     // A search finds only what is harmless enough; of an ID anybody may have heard.
     if let own = Self.ratings.firstIndex(of: data["rating"]?.string ?? ""),

@@ -132,7 +132,7 @@ package final class MediaRepository: Sendable {
           fileName: row.optionalText(2).map { ByteString($0) }, hash: hash)
       }
       if let item { return item.map { .item($0) } ?? .nothing }
-      // Also without a token: the standard's answer tells no more than whoever knows the ID knows.
+      // This needs no token: the standard's answer reveals nothing beyond the ID, which the caller knows.
       return try PendingUploads.isPending(tx, mediaID, now) ? .pending : .nothing
     }
   }
@@ -185,7 +185,7 @@ package final class MediaRepository: Sendable {
       hash: "\(original.hash)-\(variant)")
   }
 
-  /// What an image of this server is; nil for what is none.
+  /// Returns the header of an image on this server; nil if the file is not an image.
   func header(of item: Item, for owner: String) async throws -> ImageHeader? {
     do {
       return try await thumbnailer?.probe(item.path, for: owner)

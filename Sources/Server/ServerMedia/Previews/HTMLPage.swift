@@ -32,7 +32,7 @@ package struct HTMLPage: Sendable {
     fileprivate let tag: HTMLTag
     fileprivate let bytes: [UInt8]
 
-    /// An attribute's value, its first `textBytesLimit` bytes; nil where there is none.
+    /// Returns the first `textBytesLimit` bytes of an attribute's value; nil if there is no such attribute.
     func attribute(_ name: StaticString) -> String? {
       tag.value(of: name, in: bytes).map { HTMLText.decoded(bytes[$0].prefix(textBytesLimit)) }
     }
@@ -82,7 +82,7 @@ package struct HTMLPage: Sendable {
     return extent
   }
 
-  /// A reference as it is to be read on a page of that address (RFC 3986 §5); nil where it is none.
+  /// Resolves a reference on a page at this address (RFC 3986 §5). Returns nil if it is not valid.
   package static func resolve(_ reference: String, at base: String) -> String? {
     guard reference.utf8.count <= PageSummary.urlBytesLimit, let resolved = xmlBuildURI(reference, base) else { return nil }
     defer { martlet_xml_free(resolved) }

@@ -167,7 +167,7 @@ struct HTMLTag {
     String(decoding: bytes[nameRange].prefix(Self.nameBytesLimit).map(Self.lowercased), as: UTF8.self)
   }
 
-  /// Where the value of the first attribute of a name stands; nil where there is none.
+  /// Returns the place of the value of the first attribute with this name; nil if there is no such attribute.
   func value(of name: StaticString, in bytes: [UInt8]) -> Range<Int>? {
     name.withUTF8Buffer { name in
       attributes.first { bytes[$0.name].elementsEqual(name, by: { Self.lowercased($0) == $1 }) }?.value

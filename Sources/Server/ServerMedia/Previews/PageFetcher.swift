@@ -41,7 +41,7 @@ struct PageFetcher: Sendable {
     return summary.map { .page($0, url: response.url) } ?? .other
   }
 
-  /// A picture that a page names; nil for what is none, or not to be had.
+  /// Fetches a picture that a page names. Returns nil if it cannot be fetched or is not a picture.
   func picture(
     at reference: String, on page: String, bytesLimit: Int = Self.pictureBytesLimit
   ) async -> (bytes: [UInt8], contentType: ByteString)? {

@@ -13,7 +13,7 @@ package struct PageSummary: Sendable {
 
   /// `og:…` but for pictures, films and sounds, in the order of the page, each once.
   package private(set) var properties: [(name: String, value: String)] = []
-  /// The picture's address as the page has it; nil where there is none.
+  /// The picture's address as the page has it; nil if the page names no picture.
   package var image: String? { openGraphImage ?? namedImage ?? firstImage }
 
   private var openGraphImage: String?

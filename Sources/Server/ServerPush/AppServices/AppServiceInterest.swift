@@ -4,7 +4,7 @@ import MatrixModel
 import ServerCore
 import ServerRooms
 
-/// What concerns one application service: which rooms, by whom is in them.
+/// The rooms that concern one application service, by their members.
 ///
 /// It stands at a position and is rolled forward event by event. So an event is judged by who was in the room then, also when
 /// the service was down for days.

@@ -16,7 +16,7 @@ final class NamespacePattern: @unchecked Sendable {
   private let code: OpaquePointer
   private let context: OpaquePointer
 
-  /// nil where the expression is none, or too long.
+  /// Returns nil if the expression is not valid or too long.
   init?(_ expression: ByteString) {
     guard !expression.isEmpty, expression.count <= Self.bytesLimit else { return nil }
     var (error, offset) = (Int32(0), 0)

@@ -21,7 +21,7 @@ package final class Notifications: Sendable {
   package struct Page: Sendable {
     /// Newest first.
     package let entries: [Entry]
-    /// Where the next page begins; nil where there is none.
+    /// The start of the next page; nil on the last page.
     package let next: Int64?
   }
 

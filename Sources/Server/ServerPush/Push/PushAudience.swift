@@ -6,7 +6,7 @@ import Synchronization
 
 /// Which users have pushers, and in which rooms they are: what an event costs depends on them, not on the room's size.
 ///
-/// It stands at the position up to which events were evaluated: whoever evaluates tells it of each member event on the way.
+/// It is valid at the position up to which events were evaluated; the evaluation reports each member event on the way.
 final class PushAudience: Sendable {
   private struct State {
     var pushers: [UserID: [Pusher.ID: Pusher.Kind]] = [:]
@@ -16,7 +16,7 @@ final class PushAudience: Sendable {
 
   private let state = Mutex(State())
 
-  /// While it is, events concern nobody: whoever evaluates need not hear of them.
+  /// While nobody has a pusher, events need no evaluation.
   var isEmpty: Bool { state.withLock { $0.pushers.isEmpty } }
 
   /// No event up to this position is for anybody: it is where the first pusher came after there was none.

@@ -57,7 +57,7 @@ package struct Pusher: Sendable {
   /// Whether it is told of events alone, not of new numbers: some browsers end subscriptions that show nothing for a push.
   var isEventsOnly: Bool { data["events_only"]?.bool ?? false }
 
-  /// Whether a push to the one can be read by whoever reads those to the other, at the same place.
+  /// Whether both pushers belong to the same subscription: same address, same key.
   func isSameSubscription(as other: Pusher) -> Bool {
     data["url"]?.text == other.data["url"]?.text && data["auth"]?.text == other.data["auth"]?.text
   }

@@ -13,7 +13,7 @@ extension Pushers {
     try await database.read { tx in try Self.pusher(with: token, tx)?.mailAddress }
   }
 
-  /// Removes the pusher. False where there is none any more.
+  /// Removes the pusher. Returns false if it no longer exists.
   package func unsubscribe(_ token: ByteString) async throws -> Bool {
     try await database.write { [self] tx in
       guard let id = try Self.pusher(with: token, tx) else { return false }

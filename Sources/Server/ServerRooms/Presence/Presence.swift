@@ -279,7 +279,7 @@ package final class Presence: Sendable {
 
   // MARK: Rows
 
-  /// Reads what is kept of a user, once; and their rooms, so that it is known whom to tell.
+  /// Loads a user's record once, with their rooms, which say who must be told.
   private nonisolated(nonsending) func load(_ user: UserID) async throws {
     if state.withLock({ $0.records[user] != nil }) { return }
     let stored = try await database.read { [memberships] transaction in

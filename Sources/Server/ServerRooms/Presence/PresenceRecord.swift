@@ -59,7 +59,7 @@ struct PresenceRecord: Sendable {
   }
 
   mutating func began(_ device: DeviceID, _ state: PresenceState, at now: Int64) {
-    // Coming is activity; staying is none.
+    // Going online is activity; staying online is not.
     let wasOnline = devices.values.contains { $0.state == .online && isThere($0, at: now) }
     if state == .online, !wasOnline { lastActive = now }
     devices[device, default: Device(state: state, seenAt: now)].began(state, at: now)

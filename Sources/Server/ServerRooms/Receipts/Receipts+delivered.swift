@@ -13,8 +13,8 @@ extension EventType {
 /// Such a receipt is one per user and room, is never for a thread, counts nowhere as read, and only moves forward: what one
 /// device has, the user has. A public `m.read` says as much and more, so up to there none is kept.
 extension Receipts {
-  /// Members of a room beyond which nobody is told what has reached whom: with 1,000 of them each message would be a million
-  /// news.
+  /// In larger rooms no delivery is reported: with 1,000 members each message would cause a million
+  /// reports.
   package static let deliveredMembersLimit = 100
 
   /// Notes that an event has reached a device. Changes nothing where the user or the size of the room does not want it.

@@ -15,7 +15,7 @@ package enum DirectRoomTables {
   ]
 }
 
-/// One room for two users, whoever of them asks first. Extension: capability `martlet.direct`.
+/// One room per pair of users, the same for both. Extension: capability `martlet.direct`.
 ///
 /// The row that names the pair's room is written in the commit that makes the room, by the one writer there is: two who ask at
 /// once get one room.
@@ -70,7 +70,7 @@ package final class DirectRooms: Sendable {
 
   /// The direct room of the user with another: the one there is, with both let back in who have left, else a new one.
   ///
-  /// Throws `M_INVALID_PARAM` for oneself, `M_NOT_FOUND` for a user there is not, `M_FORBIDDEN` for one whom the user ignores or
+  /// Throws `M_INVALID_PARAM` for the user's own ID, `M_NOT_FOUND` for an unknown user, `M_FORBIDDEN` for a user they ignore or
   /// who has removed them from the room, `M_INVITE_BLOCKED`, and what creating a room throws.
   package func open(_ request: Request, by actor: Rooms.Actor) async throws -> (roomID: RoomID, isNew: Bool) {
     let (user, other) = (actor.userID, request.user)

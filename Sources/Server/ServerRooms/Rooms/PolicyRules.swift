@@ -8,7 +8,7 @@ extension EventType {
   package static let policyLists: EventType = "martlet.policy_lists"
 }
 
-/// Whom and what the rules of some policy rooms ban. Spec: Client-Server API, "Moderation policy lists".
+/// What the rules of some policy rooms ban. Spec: Client-Server API, "Moderation policy lists".
 ///
 /// Looks through the rooms' state anew each time: invitations and joins are few, and a rule counts from its commit on.
 struct PolicyRules {

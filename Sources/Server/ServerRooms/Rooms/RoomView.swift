@@ -156,7 +156,7 @@ extension Rooms {
 
   /// The room as `user` sees it, for reading.
   ///
-  /// - Parameter hidesIgnored: whether messages of users whom the reader ignores are left out.
+  /// - Parameter hidesIgnored: whether messages of users that the reader ignores are left out.
   /// Throws `M_FORBIDDEN` where the user was never in the room, nor may everyone read it, nor does it exist.
   package func view(
     of roomID: RoomID, for user: UserID, in transaction: ReadTransaction, hidesIgnored: Bool = true

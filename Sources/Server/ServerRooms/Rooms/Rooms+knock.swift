@@ -15,7 +15,7 @@ extension Rooms {
     }
   }
 
-  /// `edit` says `M_FORBIDDEN` of a room that does not exist; who comes from outside may know that there is none.
+  /// Replaces the `M_FORBIDDEN` of `edit` for a room that does not exist: a user who knocks may know that it does not exist.
   func withKnownRoom(_ roomID: RoomID, _ body: () async throws -> Void) async throws {
     do {
       try await body()

@@ -78,7 +78,7 @@ extension Rooms {
     }
   }
 
-  /// Takes a room one has left off one's record: its history can no longer be read.
+  /// Forgets a room that the user has left: they can no longer read its history.
   ///
   /// Spec: `POST /rooms/{roomId}/forget`. Throws `M_UNKNOWN` where the user is still in the room.
   package func forget(_ roomID: RoomID, by actor: Actor) async throws {
@@ -124,7 +124,7 @@ extension Rooms {
     }
   }
 
-  /// Every user with whom `user` is in a room, without `user`.
+  /// Returns every user who shares a room with `user`.
   package func neighbours(of user: UserID, in transaction: ReadTransaction) throws -> Set<UserID> {
     var neighbours: Set<UserID> = []
     for (room, entry) in try memberships.rooms(of: user, in: transaction) where entry.membership == .join {

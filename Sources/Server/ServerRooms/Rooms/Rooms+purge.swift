@@ -9,7 +9,7 @@ extension Rooms {
   /// Deletes a room with everything in it. It is gone for everyone at once; its rows go in batches, also after a restart
   /// (`resumePurges`). Clients of who was still in it are told that they left.
   ///
-  /// Whoever wants members to leave in the room's own timeline, with a reason, calls `shutDown` first. Throws `M_NOT_FOUND`.
+  /// Call `shutDown` first if members should leave with a reason in the room's own timeline. Throws `M_NOT_FOUND`.
   package func purge(_ roomID: RoomID) async throws {
     let number = try await database.write { transaction in
       guard let room = try self.cache.newest(roomID, in: transaction) else {

@@ -51,7 +51,7 @@ extension Rooms {
     }
   }
 
-  /// Redacts an event: one's own, or with the power level for it anyone's.
+  /// Redacts an event: the user's own, or with enough power anyone's.
   ///
   /// Spec: `PUT /rooms/{roomId}/redact/{eventId}/{txnId}`. Throws `MatrixError`.
   package func redact(

@@ -7,7 +7,7 @@ extension Rooms {
   /// Replaces a room by one of another version, all in one commit: the new room with the old one's state, a tombstone and
   /// higher power levels in the old one, the aliases and the place in the directory moved.
   ///
-  /// Whoever asks while another upgrade is being made gets the room that it makes: aliases and tombstone lead to one.
+  /// A request during another upgrade of the same room gets that upgrade's room, because aliases and tombstone can lead to only one.
   ///
   /// - Parameter position: as of when the upgrade was asked for; nil for now.
   /// Spec: `POST /rooms/{roomId}/upgrade`; "Room Upgrades", "Server behaviour". Throws `M_FORBIDDEN`.

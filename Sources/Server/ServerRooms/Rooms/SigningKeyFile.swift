@@ -4,7 +4,7 @@ import ServerCore
 
 /// The server's signing key in `<data directory>/signing.key`, mode 0600; made at the first start.
 ///
-/// Whoever has it can speak as this server, and without it the server is another one to those that know it: keep a copy.
+/// Anybody with the key can act as this server. If it is lost, servers that know this one no longer recognise it: keep a copy.
 package struct SigningKeyFile {
   package let key: SigningKey
 

@@ -9,7 +9,7 @@ extension EventType {
 
 /// How often a member of a room may send. Extension: capability `martlet.slow_mode`.
 ///
-/// Whoever may set the room's `martlet.slow_mode` is free of it; reactions and redactions always are.
+/// It does not apply to members who may set the room's `martlet.slow_mode`, nor to reactions and redactions.
 package struct SlowMode: Sendable {
   /// The longest time that a room can ask for: six hours.
   package static let intervalMillisecondsLimit: Int64 = 6 * 60 * 60 * 1_000

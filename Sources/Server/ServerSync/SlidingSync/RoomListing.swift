@@ -9,7 +9,7 @@ final class ListedRoom: Sendable {
   let number: RoomNumber
   let roomID: RoomID
   let membership: Membership
-  /// Whether the user is to see it though this connection was never told of it: rooms one has left oneself are not.
+  /// Whether the user sees the room although this connection never sent it: rooms that the user left are not listed.
   let isListed: Bool
   /// By which rooms are in order: of the newest event, or of the user's own where they are not in the room.
   let position: Int64
@@ -62,7 +62,7 @@ final class ListedRoom: Sendable {
 }
 
 extension RoomSnapshot.Member {
-  /// MSC4186, "Lists": rooms one left oneself, or was never in, are none of the list's own.
+  /// MSC4186, "Lists": rooms that the user left, or was never in, are not in lists by themselves.
   fileprivate func isListed(for user: UserID) -> Bool {
     switch membership {
     case .join, .invite, .knock: true

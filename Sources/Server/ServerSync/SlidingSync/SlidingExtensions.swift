@@ -119,8 +119,8 @@ struct SlidingExtensions {
     for room in told {
       guard let inside = room.inside, inside.isInitial, room.membership == .join else { continue }
       initial.insert(room.room.number)
-      // Where there are many, those of events that are told, and one's own; where there are few all of them: who comes back on a new
-      // connection would not hear of one that moved meanwhile.
+      // In a large room, only receipts of the events in the answer, and the user's own. In a small room all of them: a client with a new
+      // connection would otherwise miss a receipt that moved meanwhile.
       let shown = Set(inside.timeline.events.map(\.position))
       try add(room.room, after: 0, onlyIfMany: { $0.user == context.user || shown.contains($0.event) })
     }

@@ -63,7 +63,7 @@ package struct SlidingRequest: Sendable {
     }
   }
 
-  /// Throws `M_INVALID_PARAM`, `M_BAD_JSON`; `M_UNKNOWN_POS` for a position that is none of this server's.
+  /// Throws `M_INVALID_PARAM`, `M_BAD_JSON`; `M_UNKNOWN_POS` for a position that this server did not give out.
   package init(_ body: JSON, _ query: Query = Query(), of userID: UserID, _ deviceID: DeviceID) throws(MatrixError) {
     self.userID = userID
     self.deviceID = deviceID

@@ -74,8 +74,8 @@ final class SyncContext {
 }
 
 extension SyncContext {
-  /// What the events of a timeline tell of those that relate to them: of a timeline with a gap only, as whoever has all events
-  /// knows what relates to what. Spec: "Aggregations of child events".
+  /// Returns the aggregated relations of a timeline's events. Only a timeline with a gap needs them: a client with all events
+  /// knows the relations itself. Spec: "Aggregations of child events".
   func aggregations(
     of timeline: RoomTimeline, in room: RoomSnapshot, ignoring ignored: Set<UserID>
   ) throws -> Aggregations {

@@ -6,7 +6,7 @@ import ServerAccounts
 import ServerCore
 import ServerRooms
 
-/// Answers `GET /sync`: looks for news in memory, parks where there is none, gathers the streams and writes the answer.
+/// Answers `GET /sync`: looks for news in memory, parks the request if there is none, collects the streams and writes the answer.
 ///
 /// Spec: Client-Server API, "Syncing".
 package final class SyncEngine: Sendable {
@@ -93,8 +93,8 @@ package final class SyncEngine: Sendable {
     let seen: SyncPosition
   }
 
-  // Not inlined, as `watch` and `acknowledge`: a parked request would keep room for what these need. Whoever has news before
-  // it parks has been in here, and a task keeps the room of its deepest call: so what is large lies in `Attempt`.
+  // Not inlined, like `watch` and `acknowledge`: a parked request would keep memory for their variables. A request that found news before
+  // it parked has been in here, and a task keeps the memory of its deepest call, so large values are in `Attempt`.
   @inline(never)
   private nonisolated(nonsending) func answer(
     _ request: SyncRequest, from: SyncPosition?, toDeviceFrom: Int64, _ watch: UserWatch, _ delivery: DeviceDelivery

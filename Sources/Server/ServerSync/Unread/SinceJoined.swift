@@ -9,8 +9,8 @@ extension Rooms {
   /// Events that are looked at for it, the newest: each costs a row, messages or not.
   package static let sinceJoinedEventsLimit = 200_000
 
-  /// How many messages a room has had since the user came into it the last time, those that are there still; an edit is none.
-  /// `martlet.since_joined`. Throws `M_FORBIDDEN` where the user is not in the room. O(events since then), up to `eventsLimit`.
+  /// Returns the number of messages in a room since the user last joined, without removed ones and edits.
+  /// `martlet.since_joined`. Throws `M_FORBIDDEN` if the user is not in the room. O(events since then), up to `eventsLimit`.
   package func messagesSinceJoined(
     _ roomID: RoomID, by user: UserID, among eventsLimit: Int = Rooms.sinceJoinedEventsLimit
   ) async throws -> Int64 {

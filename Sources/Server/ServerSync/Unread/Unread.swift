@@ -44,7 +44,7 @@ package final class Unread: Sendable {
 
   /// What `user` has not read of the events up to `end`.
   ///
-  /// - Parameter account: whom the user ignores: that counts for nothing; and as of when that and the push rules are.
+  /// - Parameter account: the ignored users, whose events do not count, and the position of that list and of the push rules.
   package func counts(
     of user: UserID, in room: RoomSnapshot, upTo end: Int64, _ account: AccountSummary, _ rows: SyncRows
   ) throws -> UnreadCounts {

@@ -144,7 +144,7 @@ extension RoomQuery {
     isReversed = try parameters.isBackwards()
     guard let name = parameters.text("order_by") else { return }
     guard let order = Order(rawValue: name.string) else {
-      throw MatrixError.invalidParameter("'order_by' is none of the orders that rooms can be listed in.")
+      throw MatrixError.invalidParameter("'order_by' is not an order that rooms can be listed in.")
     }
     self.order = order
   }

@@ -85,7 +85,7 @@ extension AccountQuery.Order {
       return
     }
     guard let known = Self.names.first(where: { name == $0.0 }) else {
-      throw MatrixError.invalidParameter("'order_by' is none of the orders that users can be listed in.")
+      throw MatrixError.invalidParameter("'order_by' is not an order that users can be listed in.")
     }
     self = known.1
   }

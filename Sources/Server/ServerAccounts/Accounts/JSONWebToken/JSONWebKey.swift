@@ -31,7 +31,7 @@ package struct JSONWebKey: Sendable {
     (algorithm, keyID, material) = (.hs256, nil, .secret(secret))
   }
 
-  /// A public key in PEM (`BEGIN PUBLIC KEY`); nil where it is none or not one for the algorithm. HS256 has no public keys.
+  /// A public key in PEM (`BEGIN PUBLIC KEY`); nil if it is not valid or not for the algorithm. HS256 has no public keys.
   package init?(pem: [UInt8], _ algorithm: Algorithm) {
     guard let key = PublicKey(pem: pem), key.fits(algorithm) else { return nil }
     (self.algorithm, keyID, material) = (algorithm, nil, .publicKey(key))

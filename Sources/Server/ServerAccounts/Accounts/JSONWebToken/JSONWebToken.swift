@@ -46,7 +46,7 @@ package struct JSONWebToken: Sendable {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard text.count <= Self.bytesLimit, parts.count == 3, let signature = Self.decode(parts[2]) else { throw .malformed }
     let header = try Self.object(parts[0])
-    // An extension that must be understood is none that is known here. RFC 7515 §4.1.11.
+    // No extension is known here, so a token with a critical extension is refused. RFC 7515 §4.1.11.
     guard header["crit"] == nil, let algorithm = header["alg"]?.string else { throw .malformed }
     let fitting = keys.filter { $0.algorithm.rawValue == algorithm }
     guard !fitting.isEmpty else { throw .wrongAlgorithm }

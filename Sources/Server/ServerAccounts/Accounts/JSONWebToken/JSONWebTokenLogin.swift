@@ -34,7 +34,7 @@ package enum Localpart {
 }
 
 extension Accounts {
-  /// Lets a user in by a token of the app that knows them, and makes the account where there is none: no password, the name and
+  /// Logs a user in with a token of the app that knows them. Creates the account if necessary: without a password, with the name and
   /// picture of the token.
   ///
   /// Throws `M_UNKNOWN` (400) where no such login is configured, `M_FORBIDDEN` for a token that is not right,
@@ -50,7 +50,7 @@ extension Accounts {
     return (userID, login)
   }
 
-  /// Whom the token of an `auth` is about. Throws as the login does.
+  /// Returns the user that the token of an `auth` names. Throws as the login does.
   func user(vouchedForBy auth: JSON) throws(MatrixError) -> UserID {
     try verified(try auth.requiredText("token")).userID
   }

@@ -4,7 +4,7 @@ import ServerCore
 import Synchronization
 import Telemetry
 
-/// Makes accounts for whoever knows `registration_shared_secret`, whatever registration says.
+/// Creates accounts for programs that know `registration_shared_secret`, whatever `registration` says.
 ///
 /// A request is proven by HMAC-SHA1 over a nonce of ours, the name, the password, whether it is an administrator's account, and
 /// the user type where there is one, parted by NUL: the form that Synapse's tools speak, so that they work here.

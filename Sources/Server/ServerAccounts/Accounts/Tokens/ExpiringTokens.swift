@@ -2,7 +2,7 @@ import Database
 import MatrixModel
 import ServerCore
 
-/// Tokens of one kind that say who a user is, each for a while. A token of one kind is none of another.
+/// Tokens of one kind that identify a user for a limited time. A token of one kind is not valid as another.
 package final class ExpiringTokens: Sendable {
   package enum Kind: Int64, Sendable {
     /// Logs a client in once: for who is logged in elsewhere or came back from a provider.
@@ -48,7 +48,7 @@ package final class ExpiringTokens: Sendable {
     self.clock = clock
   }
 
-  /// A token of `userID`. Whoever asks has made sure of who the user is.
+  /// Returns a token of `userID`. The caller has authenticated the user.
   package func issue(for userID: UserID) async throws -> AccessToken {
     let token = AccessToken.random(prefix: kind.prefix)
     let now = clock.now()
@@ -84,7 +84,7 @@ package final class ExpiringTokens: Sendable {
     return userID
   }
 
-  /// Ends all of a user's: whoever got one may not be the user.
+  /// Revokes all tokens of a user: somebody else may have one.
   func revoke(_ tx: WriteTransaction, _ userID: UserID) throws {
     try tx.execute("DELETE FROM expiring_token WHERE user_id = $1 AND kind = $2", userID, kind.rawValue)
   }

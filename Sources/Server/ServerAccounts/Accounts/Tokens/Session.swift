@@ -48,7 +48,7 @@ extension Session {
   /// Whether requests come from a device: always but for application services that name none.
   package var hasDevice: Bool { !deviceID.text.isEmpty }
 
-  /// Throws `M_MISSING_PARAM` where there is none, for what a device alone can do.
+  /// Throws `M_MISSING_PARAM` if there is no device, for requests that only a device can make.
   package func requireDevice() throws(MatrixError) {
     guard hasDevice else { throw .missingParameter("device_id") }
   }

@@ -7,7 +7,7 @@ import Synchronization
 package final class Sessions: Sendable {
   private struct Cache {
     var sessions: [AccessTokenHash: Session] = [:]
-    /// Counts revocations: a session read from the database before one is not put into the cache after it.
+    /// Counts revocations. A session that was read from the database before a revocation is not cached after it.
     var revocations = 0
   }
 

@@ -15,8 +15,8 @@ struct ProviderPictures: Sendable {
   private static let timeout = Duration.seconds(5)
   private static let types = ["image/jpeg", "image/png", "image/gif", "image/webp"]
 
-  /// A picture that cannot be had is none: nobody is kept from signing in by it. Its URL may be of the person's choice, so it
-  /// leads to public addresses only.
+  /// Copies the picture. If that fails, the user simply has no avatar: a picture must not prevent a login. The person may control the URL, so it
+  /// may lead to public addresses only.
   func give(_ url: String, to userID: UserID) async {
     do {
       let answer = try await http.send(

@@ -4,8 +4,8 @@ import MatrixModel
 
 /// Which account belongs to which person at a provider.
 ///
-/// The provider's `sub` decides, nothing else: a name or an e-mail address may pass to another person. So who comes for the
-/// first time gets a new account, with another name where the wanted one is taken.
+/// The provider's `sub` decides, nothing else: a name or an e-mail address may pass to another person. So a person's
+/// first login creates an account, under another name if the preferred name is taken.
 final class SingleSignOnPeople: Sendable {
   private let database: Database
   private let accounts: Accounts
@@ -20,7 +20,7 @@ final class SingleSignOnPeople: Sendable {
     self.accounts = accounts
   }
 
-  /// The person's account, made now where there is none.
+  /// Returns the person's account, and creates it if necessary.
   ///
   /// Throws `M_USER_DEACTIVATED`, what `AccountStanding.requireUse` throws, and `M_FORBIDDEN` where no accounts are made.
   func account(
@@ -42,7 +42,7 @@ final class SingleSignOnPeople: Sendable {
     }
   }
 
-  /// The person's account; nil where there is none.
+  /// Returns the person's account; nil if they have none yet.
   func known(_ person: OpenIDClient.Person, at provider: SingleSignOnProvider) async throws -> UserID? {
     try await database.read { tx in try Self.known(tx, person, provider) }
   }

@@ -18,7 +18,7 @@ package struct SingleSignOnProvider: Sendable {
   /// nil for a public client, which proves itself by PKCE alone.
   package var clientSecret: Redacted<String>?
   package var scopes = ["openid", "profile", "email"]
-  /// The claim that becomes the localpart of a new account; what cannot stand in one is encoded, and a domain cut off.
+  /// The claim that becomes the localpart of a new account. Invalid characters are encoded, and a domain is cut off.
   package var localpartClaim = "preferred_username"
   package var displayNameClaim = "name"
   /// Whether who comes for the first time gets an account.

@@ -54,7 +54,7 @@ struct P256KeyPair: Sendable {
     return P256.halves(of: Array(signature.prefix(count)))
   }
 
-  /// The 32 bytes that both sides know: ECDH. nil where the other's public key is none.
+  /// Returns the 32 bytes that both sides know: ECDH. nil if the other's public key is not valid.
   func agree(with publicKey: [UInt8]) -> [UInt8]? {
     guard let own = P256.privateKey(encoded), let other = P256.publicKey(publicKey),
       let context = EVP_PKEY_CTX_new(own.pointer, nil)

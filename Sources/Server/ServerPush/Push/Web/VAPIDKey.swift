@@ -24,7 +24,7 @@ package final class VAPIDKey: Sendable {
   /// The public key in URL-safe Base64 without padding, as `applicationServerKey` of a browser takes it.
   package let publicKey: String
   private let key: P256KeyPair
-  /// Whom the operator of a push service may ask: a `mailto:` or `https:` URL.
+  /// The contact for operators of push services: a `mailto:` or `https:` URL.
   private let subject: String
   private let tokens = Mutex<[String: Token]>([:])
 

@@ -12,7 +12,7 @@ struct WebPush: Sendable {
 
   let key: VAPIDKey
 
-  /// An encrypted push; nil where the pusher's subscription is none any more by what the operator allows.
+  /// Returns an encrypted push; nil if the operator's settings no longer allow the pusher's subscription.
   func request(
     _ payload: [UInt8], isUrgent: Bool, topic: String?, to pusher: Pusher, _ gateways: PushGatewayAddresses, now: Int64
   ) -> OutgoingRequest? {

@@ -18,7 +18,7 @@ enum WebPushEncryption {
   /// - Parameters:
   ///   - key: of this message alone.
   ///   - paddedBytes: what the message is filled up to, at most `plaintextBytesLimit`.
-  /// - Returns: nil where the plaintext is longer or the subscription's key is none.
+  /// - Returns: nil if the plaintext is longer or the subscription's key is not valid.
   static func encrypt(
     _ plaintext: [UInt8], for subscription: WebPushSubscription.Keys, key: P256KeyPair = P256KeyPair(),
     salt: [UInt8] = randomSalt(), paddedBytes: Int = plaintextBytesLimit

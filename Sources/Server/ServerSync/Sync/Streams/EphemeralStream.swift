@@ -6,7 +6,7 @@ import ServerRooms
 struct EphemeralStream {
   let room: RoomSnapshot
   let context: SyncContext
-  /// Of whom nothing is told.
+  /// Users that the client gets no news about.
   let ignored: Set<UserID>
 
   func changes(isNew: Bool) throws -> [[UInt8]] {

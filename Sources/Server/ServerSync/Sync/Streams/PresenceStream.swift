@@ -2,7 +2,7 @@ import JSON
 import MatrixModel
 import ServerRooms
 
-/// How the people are with whom the user shares a room. Spec: Client-Server API, "Presence", `presence` of `GET /sync`.
+/// The presence of users who share a room with the user. Spec: Client-Server API, "Presence", `presence` of `GET /sync`.
 package struct PresenceStream {
   private(set) var events: [(user: UserID, status: PresenceStatus)] = []
 

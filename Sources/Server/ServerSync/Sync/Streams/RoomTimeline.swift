@@ -11,7 +11,7 @@ struct RoomTimeline {
   /// nil where the user was in the room at every event.
   let view: RoomView?
 
-  /// What part of a room is read, and for whom.
+  /// The part of a room that is read, and its reader.
   struct Interval {
     /// Events up to it are not told; the timeline is limited when one after it is left out.
     let lower: Int64
