@@ -66,6 +66,7 @@ def signed_in(browser, base):
     page.get_by_label("User name").locator("visible=true").fill(f"reader{time.monotonic_ns()}")
     page.get_by_role("textbox", name="Password").locator("visible=true").fill("correct horse battery")
     page.get_by_role("button", name="Create account").locator("visible=true").last.click()
+    page.get_by_role("button", name="Skip").click()
     page.get_by_role("button", name="New conversation").first.wait_for()
     slow_down(context, page)
     began = time.monotonic()

@@ -50,6 +50,7 @@ struct ScreenTests {
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
     page.type(name, into: Strings[.userName])
@@ -62,6 +63,7 @@ struct ScreenTests {
   @Test("an account is asked for in small letters, as phones write names with a capital")
   func capitals() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
     page.type(" Alice ", into: Strings[.userName])
@@ -73,6 +75,7 @@ struct ScreenTests {
   @Test("a server that wants a token is given one")
   func token() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
     #expect(page.text.contains(Strings[.tokenHint]))
@@ -87,6 +90,7 @@ struct ScreenTests {
   @Test("a closed server says so instead of taking a form")
   func closed() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN","error":"closed"}"#)
     #expect(page.text.contains(Strings[.registrationClosed]))
@@ -129,6 +133,7 @@ struct ScreenTests {
 
   private static func register(_ flows: String) throws -> Page {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, flows)
     page.type("alice", into: Strings[.userName])
@@ -152,7 +157,11 @@ struct ScreenTests {
     page.submitForm()
     #expect(page.body(of: "/register").contains("m.login.terms"))
     page.answer("/register", #"{"user_id":"@alice:chat.example","device_id":"D","access_token":"secret"}"#)
-    #expect(!page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
+    #expect(!page.text.contains(Strings[.welcome]))
+    // The one question to somebody who is new.
+    #expect(page.text.contains(Strings[.yourNameTitle]))
+    page.click(Strings[.skip])
+    #expect(!page.app.dialogs.isOpen)
   }
 
   @Test("an e-mail address is asked for, gets a mail, and has to be confirmed")
