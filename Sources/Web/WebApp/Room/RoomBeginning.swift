@@ -30,7 +30,7 @@ final class RoomBeginning<D: DOM> {
     node = dom.element("div", "ma-beginning")
     dom.insert(node, into: column, before: feed)
     avatar = dom.avatar("ma-avatar-large", in: node)
-    name = TextView(dom, "h3", "ma-details-name", in: node)
+    name = TextView(dom, "p", "ma-details-name", in: node)
     detail = TextView(dom, "p", "ma-note", in: node)
     topic = TextView(dom, "p", "ma-topic", in: node)
     note = TextView(dom, "p", "ma-note", in: node)
