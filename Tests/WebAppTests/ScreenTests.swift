@@ -32,6 +32,27 @@ struct ScreenTests {
     #expect(page.body(of: "/login").contains("wrong"))
   }
 
+  @Test("a locked account is told where help is, on a server that sends mail, too; addresses that run something are no links")
+  func locked() throws {
+    let page = Page()
+    page.answer("/versions", #"{"versions":["v1.11"],"unstable_features":{"martlet.support":true}}"#)
+    page.answer(
+      "/.well-known/matrix/support",
+      #"{"contacts":[{"role":"m.role.admin","email_address":"help@chat.example"}],"support_page":"javascript:alert(1)"}"#)
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    #expect(!page.text.contains("help@chat.example"))
+    page.type("alice", into: Strings[.userName])
+    page.type("correct horse", into: Strings[.password])
+    page.submit()
+    page.answer("/login", status: 401, #"{"errcode":"M_USER_LOCKED","error":"locked","soft_logout":true}"#)
+    let box = try #require(page.all("ma-support").first)
+    let links = page.all("ma-link", in: box)
+    #expect(links.map { $0.attributes["href"] } == ["mailto:help@chat.example"])
+    // Nothing of it is there where an account is created.
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    #expect(page.all("ma-support").isEmpty)
+  }
+
   @Test("who goes on as a guest and clicks twice is one guest, and is told of no failure")
   func guest() throws {
     let page = Page()
