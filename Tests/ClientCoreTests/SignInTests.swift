@@ -44,8 +44,32 @@ import Testing
     host.command(.session(.loadFlows))
     host.answer("/login", #"{"flows":[{"type":"m.login.sso"},{"type":"m.login.password"}]}"#)
     #expect(host.client.signIn.allowsPasswordLogin == true)
+    // Nobody wants to register yet: the server is not asked to refuse one.
+    #expect(host.client.signIn.registration == .unknown && host.request("/register") == nil)
+    host.command(.session(.loadRegistration))
     host.answer("/register", status: 401, #"{"session":"x","flows":[{"stages":["m.login.registration_token"]}]}"#)
     #expect(host.client.signIn.registration == .withToken)
+  }
+
+  @Test(arguments: [
+    ("open", SignIn.Registration.open), ("token", .withToken), ("closed", .closed), ("other", .unsupported), ("new", .unknown)
+  ]) func `a server that says how to register is not asked by a try`(word: String, expected: SignIn.Registration) {
+    var host = Self.fresh()
+    host.command(.session(.loadFlows))
+    host.answer("/login", #"{"flows":[{"type":"m.login.password"}],"martlet.registration":"\#(word)"}"#)
+    #expect(host.client.signIn.registration == expected)
+    host.command(.session(.loadRegistration))
+    #expect((host.request("/register") == nil) == (expected != .unknown))
+  }
+
+  @Test func `where registration is told to be open its stage goes out at once`() {
+    var host = Self.fresh()
+    host.command(.session(.loadFlows))
+    host.answer("/login", #"{"flows":[{"type":"m.login.password"}],"martlet.registration":"open"}"#)
+    host.command(.session(.register(username: "me", password: "secret", token: nil)))
+    #expect(host.body("/register")?["auth"]?["type"]?.string == "m.login.dummy")
+    host.answer("/register", #"{"user_id":"@me:test","device_id":"D","access_token":"T"}"#)
+    #expect(host.client.sessionState == .signedIn)
   }
 
   @Test(arguments: [
@@ -59,7 +83,7 @@ import Testing
     status: Int, body: String, expected: SignIn.Registration
   ) {
     var host = Self.fresh()
-    host.command(.session(.loadFlows))
+    host.command(.session(.loadRegistration))
     host.answer("/register", status: status, body)
     #expect(host.client.signIn.registration == expected)
   }
@@ -81,7 +105,7 @@ import Testing
 
   @Test func `a server whose registration is closed gets the token of an invite link at once`() {
     var host = Self.fresh()
-    host.command(.session(.loadFlows))
+    host.command(.session(.loadRegistration))
     host.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN"}"#)
     host.command(.session(.register(username: "me", password: "secret", token: "tok")))
     #expect(host.body("/register")?["auth"]?["token"]?.string == "tok")

@@ -161,7 +161,14 @@ class Person:
         await page.get_by_label("User name", exact=True).locator("visible=true").fill(self.name)
         await page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
         await page.get_by_role("button", name="Create account").click()
+        await self.skip_first_step()
         await self.signed_in()
+
+    async def skip_first_step(self):
+        """The question that comes after creating an account."""
+        step = self.page.get_by_role("dialog", name="Your name and picture")
+        await step.get_by_role("button", name="Skip").click()
+        await step.wait_for(state="detached")
 
     async def sign_in(self, user, at="", profile=PROFILE):
         """As a `client.User` that the API has made, with a login that the page finds in its store. `at`: the fragment to open. `profile`: the name

@@ -978,6 +978,7 @@ async def _(test):
             await page.get_by_text("The registration token is wrong or has been used up.").wait_for()
             await page.get_by_label("Registration token").fill("sesame")
             await page.get_by_role("button", name="Create account").click()
+            await tina.skip_first_step()
             await tina.signed_in()
 
             await page.get_by_role("button", name="New conversation").first.click()

@@ -58,7 +58,7 @@ async def _(test):
     async with people(test, "host") as person:
         await person.sign_in(host)
         await person.page.evaluate("part => { location.hash = part; }", f"room/{encoded(room)}/details")
-        await person.page.get_by_role("button", name="Invite").click()
+        await person.details.get_by_role("button", name="Invite").click()
         field = person.dialog.get_by_role("combobox", name="Name, ID or link")
         await field.press_sequentially(name[:8].lower())
         await person.dialog.get_by_role("option", name=name).wait_for()

@@ -21,6 +21,7 @@ async def _(test):
         await browser.write("User name", fresh("fox"))
         await browser.write("Password", PASSWORD)
         await browser.click("button", "Create account")
+        await browser.click("button", "Skip")
         await browser.find("button", "Your profile")
         await browser.click("button", "New conversation")
         await browser.click("tab", "New room")

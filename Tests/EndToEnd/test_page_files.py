@@ -120,7 +120,10 @@ async def _(test):
 
         await page.route("**/app.room.wasm", late)
         await page.route("**/app.more.wasm", other_version)
-        await alice.sign_in(User(test.base, "alice"))
+        # With a room, for an empty client needs the refused part at once.
+        user = User(test.base, "alice")
+        user.create_room(name="Hall")
+        await alice.sign_in(user)
         await page.get_by_text("Loading messages…").wait_for()
         may_come.set()
         await page.get_by_role("heading", name="Pick a conversation").wait_for()

@@ -191,7 +191,7 @@ import Testing
       let moved = try await fixture.call(.get, "\(Self.path)\(base)%2Fmoved", as: ann)
       #expect(moved.json["og:type"]?.string == "article" && MediaURI(moved.json["og:image"]) != nil)
       let round = try await fixture.call(.get, "\(Self.path)\(base)%2Fround", as: ann)
-      #expect(round.status == 502 && round.errorCode == "M_UNKNOWN")
+      #expect(round.status == 200 && round.json.bytes.elementsEqual("{}".utf8))
     }
   }
 
@@ -202,7 +202,7 @@ import Testing
         "\(base)%2Farticle", "http%3A%2F%2F127.0.0.1:1%2F", "http%3A%2F%2F%5B%3A%3A1%5D:1%2F", "http%3A%2F%2F10.0.0.1%2F"
       ] {
         let answer = try await fixture.call(.get, Self.path + url, as: ann)
-        #expect(answer.status == 502)
+        #expect(answer.status == 200)
         answers.insert(String(decoding: answer.json.bytes, as: UTF8.self))
       }
       #expect(answers.count == 1)

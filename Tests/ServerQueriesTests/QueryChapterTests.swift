@@ -181,6 +181,21 @@ import Testing
     #expect(flows.allowsSingleSignOn && flows.allowsToken && flows.allowsJWT && !flows.allowsPassword)
     #expect(flows.allowsLoginTokens)
     #expect(flows.identityProviders.map { $0.name } == ["Git"])
+    #expect(flows.registration == nil)
+    let told = try Self.read(.loginFlows(), #"{"flows":[],"martlet.registration":"token"}"#)
+    #expect(told.registration == .token)
+  }
+
+  @Test func `support contacts have administrators first and only addresses that are safe to open`() throws {
+    let found = try Self.read(
+      .support(),
+      #"{"contacts":[{"role":"m.role.security","email_address":"sec@b.example"},{"role":"m.role.admin","matrix_id":"@ann:b.example","email_address":"a@b?subject=x"},{"role":"m.role.admin"},{"role":"m.role.admin","email_address":"a b@c"}],"support_page":"javascript:alert(1)"}"#
+    )
+    #expect(found.contacts.map { $0.userID?.string } == ["@ann:b.example", nil])
+    #expect(found.contacts.map { $0.email?.string } == [nil, "sec@b.example"])
+    #expect(found.page == nil)
+    let page = try Self.read(.support(), #"{"support_page":"https://b.example/help"}"#)
+    #expect(page.page == "https://b.example/help" && page.contacts.isEmpty)
   }
 
   @Test func `whoami names the user, the device and whether it is a guest`() throws {

@@ -32,6 +32,27 @@ struct ScreenTests {
     #expect(page.body(of: "/login").contains("wrong"))
   }
 
+  @Test("a locked account is told where help is, on a server that sends mail, too; addresses that run something are no links")
+  func locked() throws {
+    let page = Page()
+    page.answer("/versions", #"{"versions":["v1.11"],"unstable_features":{"martlet.support":true}}"#)
+    page.answer(
+      "/.well-known/matrix/support",
+      #"{"contacts":[{"role":"m.role.admin","email_address":"help@chat.example"}],"support_page":"javascript:alert(1)"}"#)
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    #expect(!page.text.contains("help@chat.example"))
+    page.type("alice", into: Strings[.userName])
+    page.type("correct horse", into: Strings[.password])
+    page.submit()
+    page.answer("/login", status: 401, #"{"errcode":"M_USER_LOCKED","error":"locked","soft_logout":true}"#)
+    let box = try #require(page.all("ma-support").first)
+    let links = page.all("ma-link", in: box)
+    #expect(links.map { $0.attributes["href"] } == ["mailto:help@chat.example"])
+    // Nothing of it is there where an account is created.
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    #expect(page.all("ma-support").isEmpty)
+  }
+
   @Test("who goes on as a guest and clicks twice is one guest, and is told of no failure")
   func guest() throws {
     let page = Page()
@@ -50,6 +71,7 @@ struct ScreenTests {
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
     page.type(name, into: Strings[.userName])
@@ -62,6 +84,7 @@ struct ScreenTests {
   @Test("an account is asked for in small letters, as phones write names with a capital")
   func capitals() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
     page.type(" Alice ", into: Strings[.userName])
@@ -73,6 +96,7 @@ struct ScreenTests {
   @Test("a server that wants a token is given one")
   func token() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.registration_token"]}]}"#)
     #expect(page.text.contains(Strings[.tokenHint]))
@@ -87,6 +111,7 @@ struct ScreenTests {
   @Test("a closed server says so instead of taking a form")
   func closed() throws {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 403, #"{"errcode":"M_FORBIDDEN","error":"closed"}"#)
     #expect(page.text.contains(Strings[.registrationClosed]))
@@ -131,6 +156,7 @@ struct ScreenTests {
 
   private static func register(_ flows: String) throws -> Page {
     let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, flows)
     page.type("alice", into: Strings[.userName])
@@ -155,7 +181,11 @@ struct ScreenTests {
     page.submitForm()
     #expect(page.body(of: "/register").contains("m.login.terms"))
     page.answer("/register", #"{"user_id":"@alice:chat.example","device_id":"D","access_token":"secret"}"#)
-    #expect(!page.text.contains(Strings[.welcome]) && !page.app.dialogs.isOpen)
+    #expect(!page.text.contains(Strings[.welcome]))
+    // The one question to somebody who is new.
+    #expect(page.text.contains(Strings[.yourNameTitle]))
+    page.click(Strings[.skip])
+    #expect(!page.app.dialogs.isOpen)
   }
 
   // Proves C19

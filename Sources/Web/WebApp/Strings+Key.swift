@@ -11,9 +11,9 @@ extension Strings {
       userName, userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint,
       serverIs, change, serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong,
       registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing,
-      passwordShort, forgotPassword, forgotNote, forgotAsk, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith,
-      goOnAsGuest, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere,
-      termsToAgree, agree, agreeFirst
+      passwordShort, forgotPassword, forgotNote, forgotAsk, supportTitle, supportPage, yourNameTitle, yourNameNote, yourName,
+      choosePicture, skip, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep, email,
+      emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Invite links
     case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
       signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,
@@ -22,10 +22,11 @@ extension Strings {
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
-    case conversations, home, direct, unreadRooms, newConversation, filter, noMatch, noRooms, noRoomsNote, loadingRooms,
-      pickRoom, pickRoomNote, profile, invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker,
-      video, audio, file, location, removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority,
-      spaces, markedUnread, fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations,
+    case conversations, home, direct, unreadRooms, newConversation, filter, noMatch, noRooms, loadingRooms, homeWelcome,
+      homeNote, homeChat, homeChatNote, homeRoom, homeRoomNote, homeInvite, homeInviteNote, homeFind, homeFindNote, pickRoom,
+      pickRoomNote, profile, invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker, video,
+      audio, file, location, removedMessage, encryptedMessage, invitations, askedToJoin, favourites, rooms, lowPriority, spaces,
+      markedUnread, fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer, shownConversations,
       allConversations, unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral,
       nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority, noLowPriority,
       markRead, markUnread, unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications,
@@ -33,27 +34,28 @@ extension Strings {
       snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
-      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, upgraded,
-      mayNotWrite, goToNewRoom, onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote,
-      discard, retry, copied, cancelSending, deleteQuestion
+      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, chatBegins,
+      sayHello, roomBegins, addTopic, endToEnd, endToEndNote, notEncrypted, notEncryptedNote, upgraded, mayNotWrite,
+      goToNewRoom, onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, retry,
+      copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
       forwardNow, forwarding, forwarded, moreActions, react, copyLink, pin, unpin, endPoll, notificationsOff, sendMore,
       sendSilently, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll, pollQuestion, pollAnswer, pollAddAnswer,
       pollSeveral, pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage,
-      stopRecording, microphoneRefused, microphoneMissing, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle,
-      reportRoom, reportPerson, reportNote, reportReason, reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal,
-      reportOther, reporting, reported, messageInfo, editedTimes, sentSilently, eventID, viewSource, source, history, emoji,
-      emojiTitle, emojiSearch, noEmoji, emojiRecent, emojiPeople, emojiNature, emojiFood, emojiActivities, emojiTravel,
-      emojiObjects, emojiSymbols, emojiFlags, reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse,
-      completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages,
-      nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, narrowSearch, saidBy, saidByHint, onlyKind,
-      anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted, shownCount, notAllLookedAt, sharedInRoom,
-      showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump, messagesOfDay, calendarEntry, firstUnread,
-      nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough,
-      code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker,
-      stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom,
-      voters, pinnedCount, skinTone
+      stopRecording, microphoneRefused, microphoneMissing, askMicrophone, askCamera, askPlace, sendFiles, caption, asOneMessage,
+      pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reportKind, reportSpam,
+      reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo, editedTimes, sentSilently,
+      eventID, viewSource, source, history, emoji, emojiTitle, emojiSearch, noEmoji, emojiRecent, emojiPeople, emojiNature,
+      emojiFood, emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags, reactions, readers, playFailed, editing,
+      replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere,
+      previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults,
+      narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted,
+      shownCount, notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, jumpToDate, date, jump,
+      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry,
+      editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers,
+      ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
+      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
@@ -104,11 +106,11 @@ extension Strings {
       statusMeeting, statusLunch, statusHome, statusIll, statusHoliday, theme, themeSystem, themeLight, themeDark,
       themeContrast, density, densityComfortable, densityCompact, showDeleted, writeRich, showFigures, figures, figureFrames,
       figureLate, figureTask, figureShift, figureSync, figureRequests, figureUnsent, figureRows, copyFigures, notCopied,
-      browserNotifications, notificationsDenied, noNotificationsHere, notificationSound, quietFrom, quietUntil, quietNote,
-      pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions, tellInvitations, tellReactions,
-      inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword, signOutOthers, loadingDevices,
-      lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged, emails, noEmails, addEmail,
-      emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
+      browserNotifications, notificationsDenied, whyNotifications, noNotificationsHere, notificationSound, quietFrom,
+      quietUntil, quietNote, pushes, noPushesHere, noWebPush, pushFailed, tellAnything, tellMentions, tellRoomMentions,
+      tellInvitations, tellReactions, inDirectChats, inRooms, keywords, newKeyword, keywordHint, addKeyword, removeKeyword,
+      signOutOthers, loadingDevices, lastSeen, thisDevice, rename, deviceName, changePassword, newPassword, passwordChanged,
+      emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages, ignoredUsers, stopIgnoring, ignore
     // Calls
     case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
       callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, callBack, microphoneOff,

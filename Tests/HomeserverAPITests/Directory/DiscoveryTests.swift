@@ -13,8 +13,20 @@ import Testing
     try await APIFixture.run { fixture in
       let support = try await fixture.call(.get, "/.well-known/matrix/support")
       #expect(support.status == 404 && support.errorCode == "M_NOT_FOUND")
+      // So that no client asks in vain.
+      let versions = try await fixture.call(.get, "/_matrix/client/versions").json
+      #expect(versions["unstable_features"]?["martlet.support"]?.bool == false)
       let server = try await fixture.call(.get, "/.well-known/matrix/server")
       #expect(server.status == 404 && server.errorCode == "M_NOT_FOUND")
+    }
+  }
+
+  @Test(arguments: [
+    (AccountConfiguration.Registration.open, "open"), (.token, "token"), (.closed, "closed")
+  ]) func `login flows say how to register`(setting: AccountConfiguration.Registration, word: String) async throws {
+    try await APIFixture.run(configure: { $0.registration = setting }) { fixture in
+      let flows = try await fixture.call(.get, "login").json
+      #expect(flows["martlet.registration"]?.string == word)
     }
   }
 
@@ -43,6 +55,8 @@ import Testing
       #expect(contacts.map { $0["matrix_id"]?.string } == ["@root:example.org", nil])
       #expect(contacts.map { $0["email_address"]?.string } == [nil, "sec@example.org"])
       #expect(support["support_page"]?.string == "https://example.org/help")
+      let versions = try await fixture.call(.get, "/_matrix/client/versions").json
+      #expect(versions["unstable_features"]?["martlet.support"]?.bool == true)
       let server = try await fixture.call(.get, "/.well-known/matrix/server").json
       #expect(server["m.server"]?.string == "matrix.example.org:443" && server.count == 1)
     }

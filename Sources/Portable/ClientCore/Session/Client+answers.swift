@@ -19,7 +19,7 @@ extension Client {
     case .query(let id): queryAnswered(answer, id)
     case .refreshToken: refreshAnswered(answer)
     case .loginFlows(let command): loginFlowsAnswered(answer, command)
-    case .registrationProbe: registrationProbeAnswered(answer)
+    case .registrationProbe(let command): registrationProbeAnswered(answer, command)
     case .logIn(let command): logInAnswered(answer, command)
     case .register(let command): registerAnswered(answer, command)
     case .logOut(let command):

@@ -16,13 +16,22 @@ extension Client {
   mutating func register(username: ByteString, password: ByteString, token: ByteString?, _ id: CommandID) {
     guard sessionState == .signedOut else { return finish(id, .failed(signInRefusal)) }
     signIn.needsRegistrationToken = false
-    registering = Registering(username: username, password: password, token: token.flatMap { $0.isEmpty ? nil : $0 })
-    guard let token, !token.isEmpty, signIn.registration == .closed else { return requestRegistration(nil, id) }
-    // A server that lets in only people with an invite link asks nobody for the token, but takes it.
-    let stage = AuthenticationStage.registrationToken(token)
-    registering?.triedStage = stage.type
+    let token = token.flatMap { $0.isEmpty ? nil : $0 }
+    registering = Registering(username: username, password: password, token: token)
+    let stage = firstStage(token)
+    registering?.triedStage = stage?.type
     requestRegistration(stage, id)
   }
+
+  /// The stage that goes out with the first request; nil if the server has to say first what it wants.
+  private func firstStage(_ token: ByteString?) -> AuthenticationStage? {
+    // A server that lets in only people with an invite link asks nobody for the token, but takes it.
+    if let token { return signIn.registration == .closed || isRegistrationTold ? .registrationToken(token) : nil }
+    return signIn.registration == .open && isRegistrationTold ? .dummy : nil
+  }
+
+  /// Such a server takes the one stage that it wants without a session.
+  private var isRegistrationTold: Bool { signIn.flows?.registration != nil }
 
   mutating func continueRegistration(_ stage: AuthenticationStage, _ id: CommandID) {
     guard sessionState == .signedOut, registering?.needed != nil else { return finish(id, .failed(.unsupportedFlow)) }

@@ -6,7 +6,12 @@ extension Client {
 
   mutating func loadFlows(_ id: CommandID) {
     request(.getLoginFlows, Endpoint.getLoginFlows.path(), for: .loginFlows(id))
-    request(.register, Endpoint.register.path(), for: .registrationProbe)
+  }
+
+  /// Most servers tell only who tries to register, and browsers write each refusal down as an error.
+  mutating func loadRegistration(_ id: CommandID) {
+    guard signIn.registration == .unknown else { return finish(id, .done) }
+    request(.register, Endpoint.register.path(), for: .registrationProbe(id))
   }
 
   mutating func loginFlowsAnswered(_ answer: Answer, _ id: CommandID) {
@@ -19,19 +24,28 @@ extension Client {
     signIn.error = nil
     signIn.allowsPasswordLogin = flows.allowsPassword
     signIn.flows = flows
+    signIn.registration =
+      switch flows.registration {
+      case nil: .unknown
+      case .open?: .open
+      case .token?: .withToken
+      case .closed?: .closed
+      case .other?: .unsupported
+      }
     notify(.session)
     finish(id, .done)
   }
 
   /// A registration without a name or stage: the flows come with the refusal.
-  mutating func registrationProbeAnswered(_ answer: Answer) {
-    guard case .refused(let error, let body) = answer else { return }
+  mutating func registrationProbeAnswered(_ answer: Answer, _ id: CommandID) {
+    guard case .refused(let error, let body) = answer else { return finish(id, .failed(answer.error ?? .badAnswer)) }
     if error.status == 401, let flows = body.flatMap({ InteractiveAuthentication($0) }) {
       signIn.registration = flows.isOpen ? .open : flows.isOpenWithToken ? .withToken : .unsupported
     } else if error.status == 403 || error.status == 404 {
       signIn.registration = .closed
     }
     notify(.session)
+    finish(id, .done)
   }
 
   // MARK: Login

@@ -31,7 +31,7 @@ indirect enum RequestPurpose: Sendable {
   case query(CommandID)
   case refreshToken
   case loginFlows(CommandID)
-  case registrationProbe
+  case registrationProbe(CommandID)
   case logIn(CommandID)
   case register(CommandID)
   case logOut(CommandID)
@@ -85,7 +85,8 @@ extension RequestPurpose {
   /// The command that ends with it; 0 where none does.
   var commandID: CommandID {
     switch self {
-    case .loginFlows(let id), .logIn(let id), .register(let id), .logOut(let id), .logOutEverywhere(let id),
+    case .loginFlows(let id), .registrationProbe(let id), .logIn(let id), .register(let id), .logOut(let id),
+      .logOutEverywhere(let id),
       .page(_, _, let id, _), .forwardPage(_, let id, _), .context(_, let id), .date(_, let id),
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),

@@ -3,8 +3,10 @@ import MatrixModel
 
 /// Signing in and out. `SignIn` and `Client.sessionState` show how far it is.
 public enum SessionCommand: Sendable {
-  /// Asks the server for its ways to sign in and register; `SignIn` then has them.
+  /// Asks the server for its ways to sign in, and for those to register if it tells them without a try; `SignIn` then has them.
   case loadFlows
+  /// Finds out how to register if that is `unknown`, by a registration that the server refuses.
+  case loadRegistration
   /// - deviceID: the device to continue; nil for a new one, or after a soft logout for the previous one.
   case logIn(Login, deviceID: DeviceID? = nil)
   /// `token` is used if the server asks for a registration token; without one `SignIn.needsRegistrationToken` becomes true.
@@ -29,7 +31,7 @@ extension SessionCommand {
 
   var needsSession: Bool {
     switch self {
-    case .loadFlows, .logIn, .register, .continueRegistration, .registerGuest, .restore: false
+    case .loadFlows, .loadRegistration, .logIn, .register, .continueRegistration, .registerGuest, .restore: false
     case .logOut, .logOutEverywhere: true
     }
   }
@@ -39,6 +41,7 @@ extension Client {
   mutating func handle(_ command: SessionCommand, _ id: CommandID) {
     switch command {
     case .loadFlows: loadFlows(id)
+    case .loadRegistration: loadRegistration(id)
     case .logIn(let login, let device): logIn(login, deviceID: device, id)
     case .register(let username, let password, let token):
       register(username: username, password: password, token: token, id)

@@ -16,7 +16,7 @@ public enum SessionState: UInt8, Sendable {
 /// What the sign-in screen shows.
 public struct SignIn: Sendable {
   public enum Registration: UInt8, Sendable {
-    /// Not asked yet (`SessionCommand.loadFlows`).
+    /// Not asked yet (`SessionCommand.loadFlows`), or not told (`SessionCommand.loadRegistration`).
     case unknown
     case open
     /// Only with a registration token.

@@ -138,6 +138,8 @@ public struct LoginFlows: Sendable {
   public let identityProviders: [IdentityProvider]
   /// Whether another device may ask for a login token, see `Query.loginToken()`.
   public let allowsLoginTokens: Bool
+  /// What it takes to create an account; nil if the server does not say. Documentation/Extensions.md
+  public let registration: Registration?
   /// Whether anybody may be a guest (`SessionCommand.registerGuest`), as far as the server says. Documentation/Extensions.md
   public let allowsGuests: Bool
 
@@ -152,7 +154,28 @@ public struct LoginFlows: Sendable {
     let signOn = flows.elements.first { $0["type"]?.isString("m.login.sso") ?? false }
     identityProviders = signOn?["identity_providers"]?.elements.compactMap { IdentityProvider($0) } ?? []
     allowsGuests = json.bool("martlet.guests") ?? false
+    registration = json.text("martlet.registration").flatMap { Registration(word: $0) }
     allowsLoginTokens = flows.elements.contains { $0.bool("get_login_token") ?? false }
+  }
+
+  public enum Registration: UInt8, Sendable {
+    /// Only a name and a password.
+    case open
+    /// A registration token as well.
+    case token
+    case closed
+    /// More than that.
+    case other
+
+    init?(word: ByteString) {
+      switch word {
+      case "open": self = .open
+      case "token": self = .token
+      case "closed": self = .closed
+      case "other": self = .other
+      default: return nil
+      }
+    }
   }
 
   /// Spec: "Client login via SSO".

@@ -39,7 +39,7 @@ enum Capabilities {
 
   /// The answer of `/versions`. Each later version only adds to the ones before it. What clients would offer in vain is announced as missing:
   /// they ask before anybody is signed in.
-  static func versions(sendsMail: Bool) -> [UInt8] {
+  static func versions(sendsMail: Bool, hasSupport: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       writer.array("versions", 1...19) { $1.write("v1.\($0)") }
@@ -48,6 +48,7 @@ enum Capabilities {
         for feature in unstableFeatures { writer.member(feature, true) }
         writer.member("martlet.no_mail", !sendsMail)
         writer.member("martlet.no_federation", true)
+        writer.member("martlet.support", hasSupport)
       }
     }
     return writer.bytes

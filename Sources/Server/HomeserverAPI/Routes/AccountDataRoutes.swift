@@ -20,7 +20,12 @@ extension Routes {
       try Self.requireOwn(request, session)
       let type: EventType = try request.path("type")
       if type == .pushRules { return .json(try await pushRules.rules(of: session.userID).content()) }
-      return .json(try await accountData.content(of: type, session.userID, in: nil))
+      do {
+        return .json(try await accountData.content(of: type, session.userID, in: nil))
+      } catch let error as MatrixError where error.code == .notFound && type == .policyLists {
+        // Our own type: without any there are none, which is no error.
+        return .emptyObject
+      }
     }
 
     on(.setAccountDataPerRoom) { request, session in

@@ -10,7 +10,7 @@ extension Routes {
 
     on(.getWellknownSupport, budget: .free) { _ in
       let support = configuration.support
-      guard !support.contacts.isEmpty || support.page != nil else {
+      guard support.isSet else {
         throw MatrixError.notFound("The operator of this server has not named anyone to ask.")
       }
       return .json { support.write(to: &$0) }
@@ -76,6 +76,8 @@ package struct SupportContacts: Sendable {
   package var page: String?
 
   package init() {}
+
+  var isSet: Bool { !contacts.isEmpty || page != nil }
 
   /// The URI of the first administrator, else of the first contact; nil if there is none.
   var adminURI: String? {

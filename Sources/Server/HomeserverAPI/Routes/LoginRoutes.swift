@@ -88,8 +88,19 @@ extension Routes {
         if configuration.jsonWebTokens != nil { writer.object { $0.member("type", "org.matrix.login.jwt") } }
       }
       if configuration.allowsGuests { writer.member("martlet.guests", true) }
+      writer.member("martlet.registration", registration(configuration))
     }
     return writer.bytes
+  }
+
+  /// What a client can register with by itself, so that none has to try it: `other` if something else is asked for.
+  private static func registration(_ configuration: HomeserverConfiguration) -> String {
+    switch configuration.registration {
+    case .closed: "closed"
+    case _ where configuration.identity.registrationNeedsEmail: "other"
+    case .open: "open"
+    case .token: "token"
+    }
   }
 
   private static func write(_ providers: [SingleSignOnProvider], to writer: inout JSONWriter) {

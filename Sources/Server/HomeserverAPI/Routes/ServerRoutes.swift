@@ -6,7 +6,8 @@ import MatrixModel
 /// What the server is and can do: versions, capabilities, discovery.
 extension Routes {
   mutating func addServerRoutes(_ settings: APIConfiguration) {
-    let versions = Capabilities.versions(sendsMail: homeserver.configuration.identity.confirmsEmail)
+    let versions = Capabilities.versions(
+      sendsMail: homeserver.configuration.identity.confirmsEmail, hasSupport: settings.support.isSet)
     on(.getVersions, budget: .free) { _ in .json(versions) }
     let serverName = homeserver.configuration.serverName
     on(.getWellknown, budget: .free) { request in

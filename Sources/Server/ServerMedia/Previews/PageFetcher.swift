@@ -23,9 +23,7 @@ struct PageFetcher: Sendable {
     case other
   }
 
-  /// One answer for every failure: who asks learns nothing about the server's own network.
-  ///
-  /// The spec names no error; 502 is what the other repositories' failures have.
+  /// One error for every failure: who asks learns nothing about the server's own network. Clients get an empty preview instead.
   static let unreadable = MatrixError(status: 502, .unknown, "The page could not be read.")
 
   /// Throws `unreadable`, `M_FORBIDDEN` for addresses that the operator has denied.

@@ -50,34 +50,39 @@ package final class URLPreviews: Sendable {
 
   package func shutdown() async { await fetcher.pool.shutdown() }
 
-  /// The OpenGraph data of a page as JSON; an empty object where it says nothing.
+  /// Returns the OpenGraph data of a page as JSON; an empty object if it says nothing or could not be read.
   ///
   /// - Parameter time: milliseconds since 1970 from which the preview may be; a newer one will do as well.
-  /// Throws `M_INVALID_PARAM`, `M_FORBIDDEN` for addresses that the operator has denied, `M_UNKNOWN` (502) for a page that
-  /// could not be read, `M_LIMIT_EXCEEDED`, `M_UNRECOGNIZED` (404) where the server makes no previews.
+  /// Throws `M_INVALID_PARAM`, `M_FORBIDDEN` for addresses that the operator has denied, `M_LIMIT_EXCEEDED`,
+  /// `M_UNRECOGNIZED` (404) where the server makes no previews.
   package func preview(of url: ByteString, from time: Int64?, for user: UserID) async throws -> [UInt8] {
     guard isEnabled else { throw MatrixError(status: 404, .unrecognized, "This server makes no previews.") }
     let page = try PreviewURL(url)
     guard !page.isDenied(by: fetcher.deniedURLs) else {
       throw MatrixError.forbidden("This server makes no previews of this address.")
     }
-    if let known = try await stored(page, from: time) { return try known.get() }
+    if let known = try await stored(page, from: time) { return known }
     return try await underWay.run(for: user.string) {
       try await locks.withLock(page.text) {
         // Who had the lock before may have fetched it.
-        if let known = try await stored(page, from: time) { return try known.get() }
+        if let known = try await stored(page, from: time) { return known }
         return try await queue.run(for: user.string) { try await fetch(page, for: user) }
       }
     }
   }
+
+  /// Of a page that could not be read.
+  private static let nothing = Array("{}".utf8)
 
   private func fetch(_ page: PreviewURL, for user: UserID) async throws -> [UInt8] {
     let json: [UInt8]
     do {
       json = try await answer(fetcher.content(of: page), for: user)
     } catch let error as MatrixError {
-      if error.status == PageFetcher.unreadable.status { try await store(nil, of: page) }
-      throw error
+      guard error.status == PageFetcher.unreadable.status else { throw error }
+      // The link in the message is as good without a preview: to the client this is no error.
+      try await store(nil, of: page)
+      return Self.nothing
     }
     try await store(json, of: page)
     return json
@@ -119,14 +124,14 @@ package final class URLPreviews: Sendable {
   // MARK: Remembering
 
   /// What is remembered of a page; nil where it has to be fetched.
-  private func stored(_ page: PreviewURL, from time: Int64?) async throws -> Result<[UInt8], any Error>? {
+  private func stored(_ page: PreviewURL, from time: Int64?) async throws -> [UInt8]? {
     let now = clock.now()
     let url = page.text
     return try await database.read { tx in
       try tx.first("SELECT expires, fetched, json FROM url_preview WHERE url = $1", url) { row in
         let isNewEnough = row.integer(0) > now || time.map { row.integer(1) >= $0 } ?? false
         guard isNewEnough else { return nil }
-        return row.optionalBlob(2).map { .success($0) } ?? .failure(PageFetcher.unreadable)
+        return row.optionalBlob(2) ?? Self.nothing
       } ?? nil
     }
   }

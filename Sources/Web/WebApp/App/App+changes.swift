@@ -70,7 +70,15 @@ extension App {
       follow(destination, isAddressSet: true)
     } else {
       screen.show(place)
+      askFirstStep()
     }
+  }
+
+  /// After creating an account, once: how others shall see its owner.
+  func askFirstStep() {
+    guard isNewcomer, embedding == nil else { return }
+    isNewcomer = false
+    dialogs.open(.more) { FirstStepDialog(self, in: $0) }
   }
 
   /// With the token as it is now: it changes when it is refreshed.

@@ -57,7 +57,9 @@ extension App {
     Host.setFragment("", replacing: true)
     ask(.rooms(command)) { [self] result in
       switch result {
-      case .room(let room): goTo(.room(room), replacing: true)
+      case .room(let room):
+        goTo(.room(room), replacing: true)
+        askFirstStep()
       case .failed(let error):
         notices.show(error.isUnknownLink ? Strings[.linkNotValid] : Strings.words(for: error), isTrouble: true)
       case .done, .event, .unread, .timeline, .queued: break

@@ -18,8 +18,11 @@ extension App {
 
   /// - Parameter isAddressSet: the page's address says it already.
   func follow(_ destination: Destination?, isAddressSet: Bool = false) {
-    // No server is asked before somebody is signed in.
-    guard main != nil else { return next = destination }
+    // Nobody is led anywhere before somebody is signed in.
+    guard main != nil else {
+      next = destination
+      return signIn?.showInvite() ?? ()
+    }
     guard let destination else { return goTo(.list, isAddressSet: isAddressSet) }
     let link = destination.link
     switch link.target {

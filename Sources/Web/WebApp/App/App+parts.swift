@@ -24,11 +24,13 @@ enum Part {
 
 extension App {
   /// Runs `then` once the part is there: at once, where it has been loaded. It is not run if the part cannot be had; the page says so then.
-  func need(_ part: Part, _ then: @escaping () -> Void) {
-    if let base = part.base, !Host.hasPart(base.name) { return need(base) { [self] in need(part, then) } }
+  ///
+  /// - Parameter isQuiet: whether nobody waits for it.
+  func need(_ part: Part, isQuiet: Bool = false, _ then: @escaping () -> Void) {
+    if let base = part.base, !Host.hasPart(base.name) { return need(base, isQuiet: isQuiet) { [self] in need(part, isQuiet: isQuiet, then) } }
     if Host.hasPart(part.name) { return then() }
     // In the place of a room that is to come stands that it comes.
-    let isOver = part == .room ? {} : notices.showWhile(.opening)
+    let isOver = part == .room || isQuiet ? {} : notices.showWhile(.opening)
     Host.loadPart(part.name) { [self] in
       isOver()
       then()

@@ -50,6 +50,8 @@ final class App<D: DOM> {
   var wanted: EventID?
   /// Servers that know a room one may not be in.
   var via: (room: RoomID, servers: [ServerName])?
+  /// An account was created here a moment ago.
+  var isNewcomer = false
   /// In the page of somebody else.
   var embedding: Embedding<D>?
 

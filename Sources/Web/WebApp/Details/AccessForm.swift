@@ -7,6 +7,7 @@ import Messenger
 final class AccessForm<D: DOM> {
   private let app: App<D>
   private let dom: D
+  private let safety: SafetyLine<D>
   private let node: Node
   private var room: RoomID?
   /// What the lines below were made from.
@@ -28,11 +29,13 @@ final class AccessForm<D: DOM> {
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
+    safety = SafetyLine(dom, in: parent)
     node = dom.element("div", "ma-form", in: parent)
   }
 
   func update(_ state: Room) {
     let id = state.id
+    safety.update(state)
     let new = Shown(
       joinRule: state.joinRule,
       allowedRooms: state.allowedRooms,

@@ -13,6 +13,7 @@ final class DetailsPane<D: DOM> {
   /// What a room has and a direct chat has not.
   private let group: [Node]
   private let title: RoomTitle<D>
+  private let safety: SafetyLine<D>
   private let notifications: Node
   /// What a space has not.
   private let conversationLines: [Node]
@@ -35,6 +36,7 @@ final class DetailsPane<D: DOM> {
     person = PersonDetails(app, in: scroller)
     let about = dom.element("div", "ma-details-part", in: scroller)
     title = RoomTitle(app, in: about)
+    safety = SafetyLine(dom, in: scroller)
     let lines = dom.element("div", "ma-lines", in: scroller)
     let shared = dom.button("ma-line", .sharedInRoom, icon: .picture, in: lines)
     let pinned = dom.button("ma-line", .pinnedMessages, icon: .pin, in: lines)
@@ -126,6 +128,7 @@ final class DetailsPane<D: DOM> {
     for part in group { dom.setFlag(part, "hidden", isPerson) }
     for line in conversationLines { dom.setFlag(line, "hidden", state.isSpace) }
     title.update(state)
+    safety.update(state)
     members.update(state)
   }
 

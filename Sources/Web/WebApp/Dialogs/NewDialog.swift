@@ -5,6 +5,9 @@ import Messenger
 
 /// A new conversation: with one person, in a new room or space, or in a room that is there.
 final class NewDialog<D: DOM> {
+  /// What it opens with.
+  enum Start: Int { case chat, room, join }
+
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
@@ -28,7 +31,7 @@ final class NewDialog<D: DOM> {
   private var hasOwnAddress = false
 
   /// - Parameter space: that a new room is put into; the dialog opens where one is made.
-  init(_ app: App<D>, space: RoomID? = nil, in frame: DialogFrame<D>) {
+  init(_ app: App<D>, _ start: Start = .chat, space: RoomID? = nil, in frame: DialogFrame<D>) {
     self.app = app
     self.frame = frame
     self.space = space
@@ -75,7 +78,8 @@ final class NewDialog<D: DOM> {
       dom.flush()
     }
     listen(to: buttons)
-    if space != nil { tabs.select(1) } else { showForm() }
+    let tab = space == nil ? start : .room
+    if tab == .chat { showForm() } else { tabs.select(tab.rawValue) }
   }
 
   private func listen(to buttons: [SubmitButton<D>]) {

@@ -14,6 +14,7 @@ final class CameraDialog<D: DOM> {
     let video = dom.element("video", "ma-camera", in: frame.body)
     dom.setFlag(video, "playsinline", true)
     dom.setLabel(video, .groupCallCamera)
+    let asks = dom.element("p", "ma-note ma-asks", text: .askCamera, in: frame.body)
     let trouble = frame.trouble(in: frame.body)
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
     let again = dom.button("ma-button", .takeAgain, in: buttons)
@@ -28,6 +29,7 @@ final class CameraDialog<D: DOM> {
     camera = Recorder(of: video) { [self] event in
       guard frame.isOpen else { return }
       isBusy = false
+      dom.setFlag(asks, "hidden", true)
       switch event {
       case .level:
         picture = nil

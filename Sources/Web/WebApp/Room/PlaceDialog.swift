@@ -17,6 +17,7 @@ struct PlaceDialog<D: DOM> {
     frame.setTitle(.sendPlace)
     let note = dom.element("p", "ma-note", text: .placeSought, in: frame.body)
     dom.setAttribute(note, "role", "status")
+    let asks = dom.element("p", "ma-note ma-asks", text: .askPlace, in: frame.body)
     var isSilent = false
     dom.check(Strings[.sendSilently], isOn: false, in: frame.body) { isSilent = $0 }
     let buttons = dom.element("div", "ma-buttons", in: frame.body)
@@ -26,6 +27,7 @@ struct PlaceDialog<D: DOM> {
     dom.on(cancel, .click) { _ in frame.close() }
     Host.locate { position in
       guard frame.isOpen else { return }
+      dom.setFlag(asks, "hidden", true)
       switch position {
       case .refused: dom.setText(note, .placeRefused)
       case .unknown: dom.setText(note, .placeUnknown)

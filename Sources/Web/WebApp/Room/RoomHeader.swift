@@ -12,6 +12,9 @@ final class RoomHeader<D: DOM> {
   /// Takes the focus when the room is opened, so that a screen reader says which.
   let title: Node
   private var name: TextView<D>
+  private let safety: Node
+  private let safetySign: Node
+  private var safetyWord: TextView<D>
   private var line: TextView<D>
   private let details: Node
   private let voice: Node
@@ -45,7 +48,11 @@ final class RoomHeader<D: DOM> {
     dom.setLabel(muted, .notificationsOff)
     dom.setAttribute(muted, "title", Strings[.notificationsOff])
     Drawing.muted.draw(dom, in: muted)
-    line = TextView(dom, "p", "ma-room-line", in: lines)
+    let below = dom.element("div", "ma-room-below", in: lines)
+    safety = dom.element("span", "ma-room-safety", in: below)
+    safetySign = dom.element("span", "ma-room-safety-sign", in: safety)
+    safetyWord = TextView(dom, "span", "ma-room-safety-word", in: safety)
+    line = TextView(dom, "p", "ma-room-line", in: below)
     pins = dom.button("ma-round ma-round-small", icon: .pin, in: node)
     dom.setFlag(pins, "hidden", true)
     voice = dom.button("ma-round", icon: .phone, label: .callThem, in: node)
@@ -71,6 +78,7 @@ final class RoomHeader<D: DOM> {
     name.set(title)
     dom.setFlag(muted, "hidden", room?.membership != .join || !isMuted(id))
     line.set(room.map(subtitle) ?? "")
+    showSafety(room?.membership == .join ? room : nil)
     let count = room?.membership == .join ? room?.pinnedEvents.count ?? 0 : 0
     if count != pinned {
       pinned = count
@@ -92,8 +100,19 @@ final class RoomHeader<D: DOM> {
     avatar.show(id: room.id.string, name: title, source: app.avatarSource(room.avatar))
     name.set(title)
     line.set(room.about)
+    showSafety(nil)
     for node in [muted, pins, voice, camera, search, menu, details] { dom.setFlag(node, "hidden", true) }
     pinned = 0
+  }
+
+  /// Who can read what is written here.
+  private func showSafety(_ room: Room?) {
+    dom.setFlag(safety, "hidden", room == nil)
+    guard let room, !Strings[room.safetyName].hasSameBytes(as: safetyWord.text) else { return }
+    safetyWord.set(Strings[room.safetyName])
+    dom.setAttribute(safety, "title", Strings[room.safetyNote])
+    dom.releaseChildren(of: safetySign)
+    room.safetySign.draw(dom, in: safetySign)
   }
 
   private func isMuted(_ id: RoomID) -> Bool {

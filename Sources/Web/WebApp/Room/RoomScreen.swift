@@ -13,7 +13,8 @@ final class RoomScreen<D: DOM> {
   let conversation: Conversation<D>
   let panel: SidePanel<D>
   private let stage: Node
-  private let welcome: Node
+  private let welcome: WelcomePane<D>
+  private let beginning: RoomBeginning<D>
   private let notice: RoomNotice<D>
   private let space: SpaceHome<D>
   private(set) var room: RoomID?
@@ -27,21 +28,18 @@ final class RoomScreen<D: DOM> {
     self.app = app
     dom = app.dom
     root = dom.element("main", "ma-room", in: parent)
-    welcome = dom.element("div", "ma-empty ma-welcome", in: root)
-    Drawing.logo.draw(dom, in: welcome)
-    dom.element("h2", "ma-empty-title", text: .pickRoom, in: welcome)
-    dom.element("p", "ma-note", text: .pickRoomNote, in: welcome)
-    let new = dom.button("ma-button ma-primary", .newConversation, in: welcome)
+    welcome = WelcomePane(app, in: root)
     stage = dom.element("div", "ma-stage", in: root)
     header = RoomHeader(app, in: stage)
     let columns = dom.element("div", "ma-columns", in: stage)
     let column = dom.element("div", "ma-column", in: columns)
     conversation = Conversation(app, in: column)
+    beginning = RoomBeginning(app, in: column, before: conversation.feed.box)
     notice = RoomNotice(app, in: column)
     panel = SidePanel(app, in: columns)
     space = SpaceHome(app, in: root)
     dom.setFlag(stage, "hidden", true)
-    dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
+    beginning.onHello = { [self] in conversation.writer.composer.focus() }
     header.onSearch = { [self] in panel.show(.search) }
     header.onPins = { [self] in panel.show(.pinned) }
     header.onMenu = { [self] in ConversationMenu(self).open() }
@@ -78,7 +76,8 @@ final class RoomScreen<D: DOM> {
     panel.room = id
     summary = nil
     askedRoom = nil
-    dom.setFlag(welcome, "hidden", id != nil)
+    welcome.setHidden(id != nil)
+    if id == nil { welcome.update() }
     let home = id.flatMap { isSpaceHome($0) ? $0 : nil }
     dom.setFlag(stage, "hidden", id == nil || home != nil)
     conversation.show(home == nil ? id.map { .live($0) } : nil)
@@ -109,6 +108,7 @@ final class RoomScreen<D: DOM> {
     notice.update(id, state, summary)
     conversation.writer.setCanWrite(state?.canWrite(as: app.userID) ?? false)
     panel.roomChanged()
+    beginning.update(state)
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }
   }
 
@@ -189,7 +189,7 @@ final class RoomScreen<D: DOM> {
   // MARK: Changes
 
   @inline(never)
-  func roomsChanged() { if room != nil { showRoom() } }
+  func roomsChanged() { if room != nil { showRoom() } else { welcome.update() } }
 
   @inline(never)
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
@@ -257,6 +257,7 @@ final class RoomScreen<D: DOM> {
     pause?.cancel()
     pause = nil
     for feed in feeds { feed.settle() }
+    beginning.update(room.flatMap { app.client.room($0) })
   }
 }
 
@@ -265,4 +266,7 @@ extension Client {
     if case .running = connection { return true }
     return false
   }
+
+  /// Whether it is known that the user is in no room and invited to none.
+  var isEmpty: Bool { connectionIsRunning && roomIDs.isEmpty }
 }

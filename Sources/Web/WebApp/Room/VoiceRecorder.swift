@@ -19,6 +19,8 @@ final class VoiceRecorder<D: DOM> {
   private let wave: Node
   private let time: Node
   private let button: Node
+  /// Stands there while the browser asks.
+  private let asks: Node
   private var hint = Node.none
   private let then: (Attachment?, Bool) -> Void
   private var recorder: Recorder?
@@ -43,6 +45,7 @@ final class VoiceRecorder<D: DOM> {
     wave = dom.element("div", "ma-voice-wave", in: root)
     time = dom.element("span", "ma-voice-time", text: "0:00", in: root)
     dom.setAttribute(time, "role", "timer")
+    asks = dom.element("span", "ma-voice-asks ma-asks", text: .askMicrophone, in: root)
     button = dom.button("ma-button ma-primary", .stopRecording, in: root)
     if isHeld {
       hold = .held
@@ -91,6 +94,7 @@ final class VoiceRecorder<D: DOM> {
   func close() { end(nil) }
 
   private func heard(_ event: Recorder.Event) {
+    dom.setFlag(asks, "hidden", true)
     switch event {
     case .level(let level, let milliseconds):
       levels.append(level)

@@ -1,5 +1,6 @@
 import ClientCore
 import Messenger
+import WebHost
 
 /// Stands in place of the list where there is nothing in it.
 final class EmptyList<D: DOM> {
@@ -10,7 +11,9 @@ final class EmptyList<D: DOM> {
   private let node: Node
   private let title: Node
   private let note: Node
-  private let button: Node
+  /// On a phone; else they stand beside the list.
+  private let cards: Node
+  private var hasCards = false
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -20,8 +23,7 @@ final class EmptyList<D: DOM> {
     title = dom.element("h2", "ma-empty-title", in: node)
     note = dom.element("p", "ma-note", in: node)
     dom.setAttribute(note, "role", "status")
-    button = dom.button("ma-button ma-primary", .newConversation, in: node)
-    dom.on(button, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
+    cards = dom.element("div", "ma-narrow-only", in: node)
     show(.noRooms)
   }
 
@@ -38,7 +40,15 @@ final class EmptyList<D: DOM> {
     // Where rooms will stand is seen; ears hear that they come.
     dom.setClass(node, isLoading ? "ma-empty ma-coming" : "ma-empty")
     dom.setText(title, isLoading ? "" : Strings[isFiltered ? .noMatch : .noRooms])
-    dom.setText(note, isFiltered ? "" : Strings[isLoading ? .loadingRooms : .noRoomsNote])
-    dom.setFlag(button, "hidden", isFiltered || isLoading)
+    dom.setText(note, isLoading ? Strings[.loadingRooms] : "")
+    dom.setFlag(cards, "hidden", isFiltered || isLoading)
+    if !isFiltered, !isLoading { addCards() }
+  }
+
+  private func addCards() {
+    guard !hasCards, Host.pageState.contains(.narrow), app.client.isEmpty else { return }
+    hasCards = true
+    let main = app.main
+    app.need(.more, isQuiet: true) { [self] in if app.main === main { HomeCards(app, in: cards) } }
   }
 }

@@ -154,7 +154,9 @@ final class MainScreen<D: DOM> {
       room?.membersChanged(id, users)
       details?.membersChanged(id)
     case .readCounts(let id, _): room?.readCountsChanged(id)
-    case .profile: list.showProfile()
+    case .profile:
+      list.showProfile()
+      room?.roomsChanged()
     case .pushRules: room?.roomsChanged()
     case .ignoredUsers: details?.ignoredChanged()
     case .presence(let users):

@@ -15,8 +15,9 @@ final class SignInScreen<D: DOM> {
   private let userName: Field<D>
   private let password: Field<D>
   private let forgot: Node
-  /// Where the server sends no mail: whom to ask.
+  /// Where the server sends no mail.
   private let askHost: Node
+  private let support: SupportBox<D>
   /// Nothing is offered before it is known to work.
   private var sendsMail = false
   private let token: Field<D>
@@ -25,6 +26,8 @@ final class SignInScreen<D: DOM> {
   private let card: Node
   private let inviteCard: InviteCard<D>
   private var invitation: LinkInvitation?
+  /// The card is of a room whose address the page was opened with.
+  private var isVisiting = false
   private let note: Node
   private let trouble: Node
   private let submit: SubmitButton<D>
@@ -36,6 +39,8 @@ final class SignInScreen<D: DOM> {
   private let serverName: Node
   private let serverField: Field<D>
   private let serverUse: SubmitButton<D>
+  /// The account cannot be used until the person who runs the server lets it.
+  private var isLocked = false
   /// Answers that come after the end must not touch what is gone.
   private var isClosed = false
 
@@ -63,6 +68,7 @@ final class SignInScreen<D: DOM> {
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")
     submit = SubmitButton(dom, .signIn, busy: .signingIn, in: form)
+    support = SupportBox(app, in: form)
     signOn = SingleSignOnButtons(app, in: card)
     guest = dom.button("ma-button ma-wide", .goOnAsGuest, in: card)
     serverLine = dom.element("p", "ma-server", in: card)
@@ -75,6 +81,7 @@ final class SignInScreen<D: DOM> {
     dom.setFlag(serverForm, "novalidate", true)
     dom.setFlag(serverForm, "hidden", true)
     LanguageChoice(dom, in: card)
+    support.isThere = { [self] in !isClosed }
     dom.on(change, .click) { [self] _ in changeServer() }
     listen()
     update()
@@ -93,6 +100,7 @@ final class SignInScreen<D: DOM> {
     tabs.onChange = { [self] _ in
       say(nil)
       update()
+      learnRegistration()
       dom.flush()
     }
   }
@@ -101,7 +109,7 @@ final class SignInScreen<D: DOM> {
 
   /// Says what the page's address invites to. What it says is of the server that the page comes from.
   func showInvite() {
-    guard let address = app.invite else { return }
+    guard let address = app.invite else { return showVisitedRoom() }
     if app.client.session == nil { app.effects.server = Server(base: Host.origin) }
     dom.setClass(card, "ma-card ma-is-invited")
     switch address {
@@ -120,6 +128,21 @@ final class SignInScreen<D: DOM> {
       }
     }
     dom.flush()
+  }
+
+  /// What the room is whose address the page was opened with. Only public rooms have one that others know: what has an ID alone is not asked for.
+  private func showVisitedRoom() {
+    if isVisiting { dropInvite() }
+    isVisiting = false
+    guard app.embedding == nil, app.client.session == nil, let link = app.next?.link, case .alias = link.target else { return }
+    app.ask(.roomSummary(link.roomText, via: link.via)) { [self] result in
+      guard !isClosed, app.next?.link == link, case .success(let room) = result else { return }
+      isVisiting = true
+      dom.setClass(card, "ma-card ma-is-invited")
+      inviteCard.show(room)
+      dom.setText(note, .signInToJoin)
+      dom.flush()
+    }
   }
 
   private func invitationAnswered(_ result: Result<LinkInvitation, ClientError>, _ address: InviteAddress) {
@@ -180,6 +203,7 @@ final class SignInScreen<D: DOM> {
     password.setHidden(isNew)
     dom.setFlag(forgot, "hidden", isNew || !sendsMail)
     dom.setFlag(askHost, "hidden", isNew || sendsMail)
+    support.setHidden(isNew || app.embedding != nil || sendsMail && !isLocked)
     newUserName.setHidden(!isNew)
     newPassword.setHidden(!isNew)
     let signIn = app.client.signIn
@@ -221,6 +245,7 @@ final class SignInScreen<D: DOM> {
   }
 
   private func logIn() {
+    app.isNewcomer = false
     let user = userName.text.trimmed
     guard !user.utf8.isEmpty else { return fail(userName, Strings[.userNameMissing]) }
     guard !password.text.utf8.isEmpty else { return fail(password, Strings[.passwordMissing]) }
@@ -236,6 +261,7 @@ final class SignInScreen<D: DOM> {
   }
 
   private func register() {
+    app.isNewcomer = true
     let name = TypedName.meant(by: ByteString(newUserName.text))
     guard !name.isEmpty else { return fail(newUserName, Strings[.userNameMissing]) }
     guard UserID.isAllowedLocalpart(name) else { return fail(newUserName, Strings[.userNameWrong]) }
@@ -257,6 +283,7 @@ final class SignInScreen<D: DOM> {
 
   private func ended(_ result: CommandResult, _ field: Field<D>) {
     guard !isClosed, case .failed(let error) = result else { return }
+    isLocked = error.isAboutLock
     update()
     if inviteToken != nil, Strings.isAboutToken(error) { return say(Strings[.linkNotValid]) }
     if case .registrationTokenNeeded = error { return fail(token, Strings[.tokenMissing]) }
@@ -293,7 +320,10 @@ final class SignInScreen<D: DOM> {
   private func askServer() {
     app.ask(.versions()) { [self] result in
       guard !isClosed else { return }
-      if case .success(let versions) = result { sendsMail = !versions.has("martlet.no_mail") }
+      if case .success(let versions) = result {
+        sendsMail = !versions.has("martlet.no_mail")
+        support.learn(from: versions)
+      }
       update()
       dom.flush()
     }
@@ -302,7 +332,14 @@ final class SignInScreen<D: DOM> {
       serverUse.setBusy(false)
       if case .failed = result { say(Strings[.serverUnreachable]) }
       update()
+      learnRegistration()
     }
+  }
+
+  /// Asked only of a server that did not say it, and only for somebody who wants an account: its answer is a refusal.
+  private func learnRegistration() {
+    guard tabs.selected == 1, app.client.session == nil, app.client.signIn.flows != nil else { return }
+    app.ask(.session(.loadRegistration))
   }
 
   private func changeServer() {

@@ -66,6 +66,7 @@ final class NotificationsPage<D: DOM> {
     } else {
       let isOn = Host.setting(Settings.notifications) != nil && permission == .granted
       CheckBox(dom, Strings[.browserNotifications], isOn: isOn, in: here) { [self] in turn($0) }
+      if permission == .undecided { dom.element("p", "ma-note", text: .whyNotifications, in: here) }
       if permission == .denied { dom.element("p", "ma-note", text: .notificationsDenied, in: here) }
     }
     showPushes()

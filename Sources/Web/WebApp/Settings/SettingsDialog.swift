@@ -21,7 +21,7 @@ struct SettingsDialog<D: DOM> {
         .init(.keyboard, .keyboard) { ShortcutList(app.dom, in: $0) },
         .init(.language, .globe) { LanguageChoice(app.dom, in: $0) },
         .init(.account, .key) { AccountPage(app, frame, in: $0) },
-        .init(.aboutMartlet, .info) { AboutPage(app, in: $0) }
+        .init(.aboutMartlet, .info) { AboutPage(app, frame, in: $0) }
       ], in: frame)
   }
 }

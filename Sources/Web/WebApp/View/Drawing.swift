@@ -12,7 +12,7 @@ enum Drawing {
   // Of the list
   case home, filter, clip
   // Of settings
-  case globe, key, shield, device
+  case globe, key, shield, device, lockOpen
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
@@ -39,6 +39,7 @@ enum Drawing {
     case .search: "M10.5 17 a6.5 6.5 0 1 0 -0.01 0 Z M15.5 15.5 L20.5 20.5"
     case .user: "M12 12 a4 4 0 1 0 -0.01 0 Z M4.5 20 c0.5 -3.8 3.4 -6 7.5 -6 s7 2.2 7.5 6"
     case .lock: "M6 11 H18 V20 H6 Z M8.5 11 V8 a3.5 3.5 0 0 1 7 0 V11"
+    case .lockOpen: "M6 11 H18 V20 H6 Z M8.5 11 V7.5 a3.5 3.5 0 0 1 6.8 -1.2"
     case .cloudOff: "M4 4 L20 20 M8 8.2 A5 5 0 0 0 6.5 18 H17 M19.6 16.8 A4 4 0 0 0 16.7 10 A5.5 5.5 0 0 0 11 6.6"
     case .check: "M5 12.5 L10 17.5 L19 7"
     case .exit: "M14 4 H6 V20 H14 M11 12 H21 M17.5 8.5 L21 12 L17.5 15.5"
