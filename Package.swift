@@ -239,7 +239,7 @@ let package = Package(
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
-    tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"]),
+    tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "Messenger"]),
     tests(of: "QRCodes"),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),

@@ -16,11 +16,11 @@ NO_PICKER = "delete globalThis.showSaveFilePicker"
 OWN_FILE = """globalThis.showSaveFilePicker = async ({ suggestedName }) => {
   const folder = await navigator.storage.getDirectory();
   return folder.getFileHandle(suggestedName, { create: true });
-}"""
+}, 0"""
 READ_FILE = "async name => (await (await (await navigator.storage.getDirectory()).getFileHandle(name)).getFile()).text()"
 NO_FILE = """globalThis.showSaveFilePicker = async () => {
   throw new DOMException('The user aborted a request.', 'AbortError');
-}"""
+}, 0"""
 
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
 
