@@ -59,15 +59,20 @@ let package = Package(
       "ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ServerQueries"], settings: portable),
     module(
       "AdministrationCore", in: "Portable", uses: ["JSON", "MatrixModel", "ServerQueries"], settings: portable),
+    module("Transcripts", in: "Portable", uses: ["JSON", "MatrixModel", "ClientCore"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
+    module("MessageRows", in: "Portable", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"], settings: portable),
     module("QRCodes", in: "Portable", settings: portable),
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
-      uses: ["JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Messenger", "QRCodes", "WebHost"],
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
+        "WebHost"
+      ],
       settings: web),
     program(
       "MessengerElement", path: "Sources/Web/MessengerElement", uses: ["JSON", "Messenger", "WebHost"], settings: web),
@@ -165,7 +170,7 @@ let package = Package(
       ]),
     program(
       "martlet-terminal", path: "Sources/martlet-terminal",
-      uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Files", "Shell"]),
+      uses: ["JSON", "MatrixModel", "Telemetry", "MatrixClient", "Transcripts", "Files", "Shell"]),
     program("martlet-thumbnail", path: "Sources/martlet-thumbnail", uses: ["CVips", "CLinux"]),
     program(
       "martlet-benchmark", path: "Benchmarks/Micro",
@@ -229,10 +234,12 @@ let package = Package(
     tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel", "ServerQueries"], without: ["Timeline/Snapshots"]),
     tests(of: "AdministrationCore", uses: ["JSON", "MatrixModel", "ServerQueries"]),
+    tests(of: "Transcripts", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
+    tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "Messenger"]),
     tests(of: "QRCodes"),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),

@@ -47,6 +47,7 @@ export const dateService = () => ({
   utc_offset: ms => -moment(ms).getTimezoneOffset(),
   format_clock: ms => clock(moment(ms)),
   format_day: ms => dayLabel(moment(ms)),
+  format_date: ms => format('date long', { dateStyle: 'full' }).format(moment(ms)),
   format_date_time: ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)),
   format_short: ms => shortLabel(moment(ms)),
   format_month: ms => format('month', { month: 'long', year: 'numeric' }).format(moment(ms)),

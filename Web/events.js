@@ -58,7 +58,7 @@ const tellPointer = (program, id, e) => program.dispatch(id, numbered(e.target),
 
 // The DOM's event, and what it tells; 1 keeps the browser from its own doing.
 const plain = {
-  click: ['click', tellPointer],
+  click: ['click', (program, id, e) => program.dispatch(id, numbered(e.target), e.clientX, e.clientY, e.shiftKey ? 'Shift' : null)],
   input: ['input', (program, id, e) => program.dispatch(id, numbered(e.target), caret(e.target), 0, e.target.value ?? '')],
   keyDown: ['keydown', (program, id, e) => program.dispatch(id, numbered(e.target), modifiers(e), 0, e.key ?? '')],
   scroll: ['scroll', (program, id, e) => program.dispatch(id, numbered(e.target), e.target.scrollTop, e.target.clientHeight)],

@@ -67,6 +67,7 @@ export const imports = (program, calls) => ({
   utc_offset: (milliseconds) => calls.utc_offset(milliseconds),
   format_clock: (milliseconds, out, capacity) => program.give(calls.format_clock(milliseconds), out, capacity),
   format_day: (milliseconds, out, capacity) => program.give(calls.format_day(milliseconds), out, capacity),
+  format_date: (milliseconds, out, capacity) => program.give(calls.format_date(milliseconds), out, capacity),
   format_date_time: (milliseconds, out, capacity) => program.give(calls.format_date_time(milliseconds), out, capacity),
   format_short: (milliseconds, out, capacity) => program.give(calls.format_short(milliseconds), out, capacity),
   format_month: (milliseconds, out, capacity) => program.give(calls.format_month(milliseconds), out, capacity),
@@ -131,6 +132,11 @@ export const imports = (program, calls) => ({
   push_subscribe: (id, key, keyCount) => program.ask('errands.js', 'push_subscribe', id, [id, program.text(key, keyCount)]),
   push_unsubscribe: () => program.ask('errands.js', 'push_unsubscribe', 0, []),
   event_save: (entry, entryCount) => program.ask('calendar.js', 'event_save', 0, [program.text(entry, entryCount)]),
+  export_open: (id, name, nameCount, type, typeCount) => program.ask('exports.js', 'export_open', id, [id, program.text(name, nameCount), program.text(type, typeCount)]),
+  export_keep: (id, file, bytes, bytesCount) => program.ask('exports.js', 'export_keep', id, [id, file, program.copy(bytes, bytesCount)]),
+  export_read: (id, file, ranges, rangesCount) => program.ask('exports.js', 'export_read', id, [id, file, program.text(ranges, rangesCount)]),
+  export_write: (id, file, bytes, bytesCount) => program.ask('exports.js', 'export_write', id, [id, file, program.copy(bytes, bytesCount)]),
+  export_finish: (id, file) => program.ask('exports.js', 'export_finish', id, [id, file]),
 });
 
 // Services that are fetched when they are first asked for something.
@@ -143,4 +149,5 @@ export const laterFiles = {
   'call-media.js': () => import('./call-media.js'),
   'errands.js': () => import('./errands.js'),
   'calendar.js': () => import('./calendar.js'),
+  'exports.js': () => import('./exports.js'),
 };

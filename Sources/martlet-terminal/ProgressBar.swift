@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import Telemetry
+import Transcripts
 
 /// A line on standard error that says how far something is, only where that is a terminal.
 final class ProgressBar: Sendable {

@@ -2,6 +2,7 @@ import JSON
 import MatrixClient
 import MatrixModel
 import Shell
+import Transcripts
 
 /// A subcommand under way: what it was given, which account, how it shows the answer.
 struct TerminalCall: Sendable {

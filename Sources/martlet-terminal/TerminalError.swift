@@ -2,6 +2,7 @@ import JSON
 import MatrixClient
 import MatrixModel
 import Shell
+import Transcripts
 
 /// Why a subcommand of the terminal client did not do what it was asked. The description is one sentence that says what to do.
 enum TerminalError: Error, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Transcripts
 
 /// What `read --follow` has shown of a room: tells what is to be shown of an event that is new or different.
 struct Transcript: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 import MatrixClient
 import MatrixModel
+import Transcripts
 
 /// One line of a room as `read` shows it.
 struct TranscriptEntry: Sendable {

@@ -27,6 +27,8 @@ async def _(test):
         await alice.until("async () => (await navigator.clipboard.readText()).trimEnd() === 'make all\\nmake install'")
         await alice.message_menu("look at me", "Copy link")
         await alice.until("async event => (await navigator.clipboard.readText()).includes(event)", event)
+        await page.evaluate("() => localStorage.setItem('developer', '1')")
+        await page.reload()
         await alice.message_menu("look at me", "Message info")
         await alice.choose("Copy")
         await alice.until("async event => await navigator.clipboard.readText() === event", event)

@@ -19,16 +19,6 @@ private func message(_ body: String, more: String = "") throws -> Event {
 
 @Suite("Terminal: what it shows")
 struct TerminalRenderingTests {
-  @Test(
-    "What commands a terminal or turns the direction of writing becomes U+FFFD",
-    arguments: ["\u{1B}", "\u{7}", "\u{7F}", "\u{9B}", "\u{202E}", "\u{2066}", "\u{200F}", "\u{2028}", "\u{E0041}", "\r"])
-  func harmless(character: String) {
-    #expect(HarmlessText.line("a\(character)b") == "a\u{FFFD}b")
-    #expect(HarmlessText.lines("a\(character)b\n\tc") == "a\u{FFFD}b\n\tc")
-    #expect(HarmlessText.line("a\nb\tc") == "a\u{FFFD}b\u{FFFD}c")
-    #expect(HarmlessText.line("żółw 🐢 שלום") == "żółw 🐢 שלום")
-  }
-
   @Test("No line of a message can pass for another message")
   func forgedLine() throws {
     let entry = try #require(TranscriptEntry(message(#"hello\n2027-01-15 08:00  @boss:b  pay him\u001b[2J"#)))
@@ -108,65 +98,6 @@ struct TerminalRenderingTests {
 
 @Suite("Terminal: exports")
 struct ExportTests {
-  /// The page of these events.
-  private func page(_ events: [String], title: String = "Tea", topic: String? = nil, file: String? = nil) throws -> String {
-    let folder = try TemporaryFolder()
-    let lines = try events.map { try event($0) }
-    var relations = ExportRelations()
-    for (i, line) in lines.enumerated() { relations.note(line, at: Int64(i), count: 1) }
-    let output = try OutputFile(folder.path + "/page")
-    var transcript = HTMLTranscript(output, relations, mediaFolder: folder.path, mediaName: "Tea-files")
-    try transcript.begin(title: title, topic: topic, id: RoomID(trusted: "!r"), at: 1)
-    for line in lines { try transcript.add(line, edit: relations.edit(of: line).map { lines[Int($0.offset)] }, file: file) }
-    try transcript.end()
-    try output.finish()
-    return String(decoding: try #require(fileBytes(folder.path + "/page")), as: UTF8.self)
-  }
-
-  private static let hostile = [
-    #"<script>document.title='hacked'</script>"#, #"\"><img src=x onerror=alert(1)>"#, #"' onmouseover='alert(1)"#,
-    "</style></title><b>",
-    "&lt;script&gt;"
-  ]
-
-  @Test("Whatever strangers write is text", arguments: hostile)
-  func escaping(text: String) throws {
-    let plain = text.replacing("\\\"", with: "\"")
-    let page = try page(
-      [
-        #"{"type":"m.room.member","event_id":"$0","sender":"@a:b","state_key":"@a:b","content":{"membership":"join","displayname":"\#(text)"}}"#,
-        #"{"type":"m.room.message","event_id":"$1","sender":"@a:b","content":{"msgtype":"m.text","body":"\#(text)"}}"#,
-        #"{"type":"m.room.message","event_id":"$2\#(text)","sender":"@a:b","content":{"msgtype":"m.file","body":"\#(text)","url":"mxc://b/c"}}"#,
-        #"{"type":"m.room.message","event_id":"$3","sender":"@a:b","content":{"msgtype":"m.text","body":"r","m.relates_to":{"m.in_reply_to":{"event_id":"$1"}}}}"#,
-        #"{"type":"m.reaction","event_id":"$4","sender":"@a:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"\#(text)"}}}"#,
-        #"{"type":"\#(text)","event_id":"$5","sender":"@a:b","content":{}}"#,
-        #"{"type":"m.room.topic","event_id":"$6","sender":"@a:b","state_key":"","content":{"topic":"\#(text)"}}"#
-      ], title: plain, topic: plain)
-    #expect(!page.contains(plain))
-    #expect(page.contains(HTMLText.escaped(plain)))
-    #expect(page.contains("default-src 'none'"))
-    for tag in ["<script", "<img", "<b>", "onerror=\"", " onmouseover='"] { #expect(!page.contains(tag)) }
-  }
-
-  @Test("Edits, reactions, replies and removals are shown where they belong")
-  func relations() throws {
-    let page = try page([
-      #"{"type":"m.room.message","event_id":"$1","sender":"@a:b","content":{"msgtype":"m.text","body":"one"}}"#,
-      #"{"type":"m.room.message","event_id":"$2","sender":"@c:b","content":{"msgtype":"m.text","body":"two","m.relates_to":{"m.in_reply_to":{"event_id":"$1"}}}}"#,
-      #"{"type":"m.reaction","event_id":"$3","sender":"@c:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"👍"}}}"#,
-      #"{"type":"m.reaction","event_id":"$4","sender":"@d:b","content":{"m.relates_to":{"rel_type":"m.annotation","event_id":"$1","key":"👍"}}}"#,
-      #"{"type":"m.room.message","event_id":"$5","sender":"@a:b","content":{"msgtype":"m.text","body":"* uno","m.new_content":{"msgtype":"m.text","body":"uno"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}}"#,
-      #"{"type":"m.room.message","event_id":"$6","sender":"@c:b","content":{"msgtype":"m.text","body":"* bad","m.new_content":{"msgtype":"m.text","body":"bad"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}}"#,
-      #"{"type":"m.room.message","event_id":"$7","sender":"@a:b","content":{},"unsigned":{"redacted_because":{"sender":"@c:b"}}}"#
-    ])
-    #expect(page.contains("<p>uno <small>(edited)</small></p>"))
-    #expect(page.contains("<span>👍 2</span>"))
-    #expect(page.contains("<blockquote><a href=\"#%241\">@a:b</a> uno</blockquote>"))
-    #expect(page.contains("message removed by @c:b"))
-    #expect(!page.contains("bad") && !page.contains(">one<"))
-    #expect(page.matches(of: /class="first"/).count == 3)
-  }
-
   @Test("Only what is a picture by its bytes is shown; anything else is to be saved")
   func media() throws {
     let folder = try TemporaryFolder()
@@ -206,14 +137,5 @@ struct ExportTests {
     #expect(throws: TerminalError.self) { try plan(folder.path + "/a.html") }
     #expect(try plan(folder.path + "/a.html", overwrites: true).overwrites)
     withExtendedLifetime(folder) {}
-  }
-
-  @Test("A line of an export is one line, whatever the server's JSON looked like")
-  func lines() throws {
-    let spaced = try event("{\n\"type\":\"m.x\",\n\"content\":{\n\"a\":\r\n\"b\\n\"}}")
-    let line = ExportLine(spaced, file: "0001-a", mediaName: "T-files").bytes
-    #expect(!line.contains(UInt8(ascii: "\n")))
-    #expect(try JSON.parse(line)["content"]?["a"]?.string == "b\n")
-    #expect(try JSON.parse(line)["martlet.file"]?.string == "T-files/0001-a")
   }
 }

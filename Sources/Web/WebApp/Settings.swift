@@ -9,6 +9,8 @@ enum Settings {
   static let theme = "theme"
   static let density = "density"
   static let figures = "figures"
+  /// Event IDs and sources are shown.
+  static let developer = "developer"
   static let hideDeleted = "hide-deleted"
   static let rich = "rich"
   static let notifications = "notifications"

@@ -47,6 +47,7 @@ enum Strings {
     phrases.moreActions = self[.moreActions]
     phrases.showChanges = self[.showChanges]
     phrases.hideChanges = self[.hideChanges]
+    phrases.selected = self[.selected]
     phrases.retry = self[.retry]
     phrases.cancel = self[.discard]
     phrases.sending = self[.sending]

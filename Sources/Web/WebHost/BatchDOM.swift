@@ -156,6 +156,7 @@ public final class BatchDOM: DOM {
     case .keyDown:
       page.text = event.text
       page.modifiers = Modifiers(rawValue: Int32(event.x))
+    case .click: if !event.bytes.isEmpty { page.modifiers = .shift }
     case .input, .change: page.text = event.text
     default: break
     }

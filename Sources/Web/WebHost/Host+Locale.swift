@@ -42,6 +42,8 @@ extension Host {
   public static func clockLabel(_ milliseconds: Int64) -> String { hostFormatClock(Double(milliseconds)) ?? "" }
   /// `Today`, `Yesterday`, a weekday with date, with the year where it is not this one.
   public static func dayLabel(_ milliseconds: Int64) -> String { hostFormatDay(Double(milliseconds)) ?? "" }
+  /// Weekday, day, month and year, whatever day is today.
+  public static func dateLabel(_ milliseconds: Int64) -> String { hostFormatDate(Double(milliseconds)) ?? "" }
   /// Full date and time, for a tooltip.
   public static func dateTimeLabel(_ milliseconds: Int64) -> String { hostFormatDateTime(Double(milliseconds)) ?? "" }
   /// As short as a list of rooms needs: clock time today, weekday this week, else the date; what is to come with its clock time.

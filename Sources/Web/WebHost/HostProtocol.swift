@@ -291,6 +291,8 @@ extension PageState {
   func hostFormatClock(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "format_day") @_extern(c)
   func hostFormatDay(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
+  @_extern(wasm, module: "host", name: "format_date") @_extern(c)
+  func hostFormatDate(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "format_date_time") @_extern(c)
   func hostFormatDateTime(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "format_short") @_extern(c)
@@ -419,6 +421,16 @@ extension PageState {
   func hostPushUnsubscribe()
   @_extern(wasm, module: "host", name: "event_save") @_extern(c)
   func hostEventSave(_ entry: Bytes?, _ entryCount: Int32)
+  @_extern(wasm, module: "host", name: "export_open") @_extern(c)
+  func hostExportOpen(_ id: Int32, _ name: Bytes?, _ nameCount: Int32, _ type: Bytes?, _ typeCount: Int32)
+  @_extern(wasm, module: "host", name: "export_keep") @_extern(c)
+  func hostExportKeep(_ id: Int32, _ file: Int32, _ bytes: Bytes?, _ bytesCount: Int32)
+  @_extern(wasm, module: "host", name: "export_read") @_extern(c)
+  func hostExportRead(_ id: Int32, _ file: Int32, _ ranges: Bytes?, _ rangesCount: Int32)
+  @_extern(wasm, module: "host", name: "export_write") @_extern(c)
+  func hostExportWrite(_ id: Int32, _ file: Int32, _ bytes: Bytes?, _ bytesCount: Int32)
+  @_extern(wasm, module: "host", name: "export_finish") @_extern(c)
+  func hostExportFinish(_ id: Int32, _ file: Int32)
 #else
   func hostApply(_ words: UnsafePointer<Int32>?, _ wordsCount: Int32, _ text: Bytes?, _ textCount: Int32) {}
   func hostMeasure(_ nodes: UnsafePointer<Int32>?, _ nodesCount: Int32, _ heights: UnsafeMutablePointer<Float>?, _ heightsCount: Int32) {}
@@ -442,6 +454,7 @@ extension PageState {
   func hostUTCOffset(_ milliseconds: Double) -> Int32 { 0 }
   func hostFormatClock(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatDay(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
+  func hostFormatDate(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatDateTime(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatShort(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatMonth(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
@@ -506,6 +519,11 @@ extension PageState {
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32) {}
   func hostPushUnsubscribe() {}
   func hostEventSave(_ entry: Bytes?, _ entryCount: Int32) {}
+  func hostExportOpen(_ id: Int32, _ name: Bytes?, _ nameCount: Int32, _ type: Bytes?, _ typeCount: Int32) {}
+  func hostExportKeep(_ id: Int32, _ file: Int32, _ bytes: Bytes?, _ bytesCount: Int32) {}
+  func hostExportRead(_ id: Int32, _ file: Int32, _ ranges: Bytes?, _ rangesCount: Int32) {}
+  func hostExportWrite(_ id: Int32, _ file: Int32, _ bytes: Bytes?, _ bytesCount: Int32) {}
+  func hostExportFinish(_ id: Int32, _ file: Int32) {}
 #endif
 
 func hostApply(_ words: [Int32], _ text: [UInt8]) { withBytes(words) { wordsStart, wordsCount in withBytes(text) { textStart, textCount in hostApply(wordsStart, wordsCount, textStart, textCount) } } }
@@ -522,6 +540,7 @@ func hostPageLanguages() -> String? { readText { hostPageLanguages($0, $1) } }
 func hostPageTexts() -> String? { readText { hostPageTexts($0, $1) } }
 func hostFormatClock(_ milliseconds: Double) -> String? { readText { hostFormatClock(milliseconds, $0, $1) } }
 func hostFormatDay(_ milliseconds: Double) -> String? { readText { hostFormatDay(milliseconds, $0, $1) } }
+func hostFormatDate(_ milliseconds: Double) -> String? { readText { hostFormatDate(milliseconds, $0, $1) } }
 func hostFormatDateTime(_ milliseconds: Double) -> String? { readText { hostFormatDateTime(milliseconds, $0, $1) } }
 func hostFormatShort(_ milliseconds: Double) -> String? { readText { hostFormatShort(milliseconds, $0, $1) } }
 func hostFormatMonth(_ milliseconds: Double) -> String? { readText { hostFormatMonth(milliseconds, $0, $1) } }
@@ -566,3 +585,7 @@ func hostSocketOpen(_ id: Int32, _ url: String) { withBytes(url) { urlStart, url
 func hostSocketSend(_ id: Int32, _ text: [UInt8]) { withBytes(text) { textStart, textCount in hostSocketSend(id, textStart, textCount) } }
 func hostPushSubscribe(_ id: Int32, _ key: String) { withBytes(key) { keyStart, keyCount in hostPushSubscribe(id, keyStart, keyCount) } }
 func hostEventSave(_ entry: String) { withBytes(entry) { entryStart, entryCount in hostEventSave(entryStart, entryCount) } }
+func hostExportOpen(_ id: Int32, _ name: String, _ type: String) { withBytes(name) { nameStart, nameCount in withBytes(type) { typeStart, typeCount in hostExportOpen(id, nameStart, nameCount, typeStart, typeCount) } } }
+func hostExportKeep(_ id: Int32, _ file: Int32, _ bytes: [UInt8]) { withBytes(bytes) { bytesStart, bytesCount in hostExportKeep(id, file, bytesStart, bytesCount) } }
+func hostExportRead(_ id: Int32, _ file: Int32, _ ranges: String) { withBytes(ranges) { rangesStart, rangesCount in hostExportRead(id, file, rangesStart, rangesCount) } }
+func hostExportWrite(_ id: Int32, _ file: Int32, _ bytes: [UInt8]) { withBytes(bytes) { bytesStart, bytesCount in hostExportWrite(id, file, bytesStart, bytesCount) } }

@@ -20,16 +20,16 @@ enum HTMLMedia {
     return nil
   }
 
-  /// Writes the file's bytes, never all of them in memory.
-  static func writeDataURI(_ path: String, type: String, to output: OutputFile) throws(TerminalError) {
+  /// - Parameter path: of a file that is embedded.
+  static func dataURI(_ path: String, type: String) throws(TerminalError) -> String {
     guard let file = fopen(path, "re") else { throw .failed("\(path) cannot be read: \(String(cString: strerror(errno)))") }
     defer { fclose(file) }
-    try output.append("data:\(type);base64,")
+    var text: [UInt8] = Array("data:\(type);base64,".utf8)
     var buffer = [UInt8](repeating: 0, count: 3 << 14)
     while true {
       let count = fread(&buffer, 1, buffer.count, file)
-      guard count > 0 else { return }
-      try output.append(base64(buffer[..<count]))
+      guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+      text += base64(buffer[..<count])
     }
   }
 

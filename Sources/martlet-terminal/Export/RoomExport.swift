@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import MatrixClient
 import MatrixModel
+import Transcripts
 
 /// Writes a room to files. First the history, oldest first, goes to a file of JSON lines, with the room's files beside it; what later
 /// events say of earlier ones (edits, reactions, replies) is noted in memory. A page is then written from that file in one go.
@@ -58,7 +59,7 @@ struct RoomExport {
       for event in page.events {
         try Task.checkCancellation()
         let file = takesMedia ? try await media.fetch(of: event) : nil
-        let line = ExportLine(event, file: file, mediaName: plan.mediaName)
+        let line = ExportLine(event, file: file.map { plan.mediaName + "/" + $0 })
         relations.note(event, at: lines.length, count: line.bytes.count)
         try lines.append(line.bytes + [UInt8(ascii: "\n")])
         result.events += 1
@@ -82,18 +83,33 @@ struct RoomExport {
   private func render(_ relations: ExportRelations) throws {
     let lines = try LineFile(plan.eventsPart)
     let output = try OutputFile(plan.part)
-    var transcript = HTMLTranscript(output, relations, mediaFolder: plan.mediaPart, mediaName: plan.mediaName)
-    try transcript.begin(title: room.name.english.string, topic: room.topic?.string, id: room.id, at: Clock.now())
+    var transcript = HTMLTranscript(.english, relations)
+    transcript.begin(
+      title: room.name.english.string, topic: room.topic?.string,
+      about: "\(room.id.string) · exported \(Clock.text(Clock.now())) UTC by Martlet; all times are UTC")
     while let bytes = lines.next() {
       try Task.checkCancellation()
       guard let json = try? JSON.parse(bytes), let event = Event(json) else { continue }
       let edit = relations.edit(of: event).flatMap { place in
         (try? JSON.parse(lines.bytes(at: place.offset, count: place.count))).flatMap { Event($0) }
       }
-      try transcript.add(event, edit: edit, file: json["martlet.file"]?.string)
+      transcript.add(event, edit: edit, file: try json["martlet.file"]?.string.map { try file(FileKind.name(of: $0)) })
+      try output.append(transcript.take())
     }
-    try transcript.end()
+    transcript.end()
+    try output.append(transcript.take())
     try output.finish()
+  }
+
+  private func file(_ name: String) throws(TerminalError) -> HTMLTranscript.File {
+    let path = plan.mediaPart + "/" + name
+    let picture = HTMLMedia.pictureType(path)
+    // Nothing but a picture is ever shown by the browser itself: the rest is to be saved.
+    let address =
+      HTMLMedia.isEmbedded(path)
+      ? try HTMLMedia.dataURI(path, type: picture ?? "application/octet-stream")
+      : PercentEncoding.encode(ByteString(plan.mediaName)) + "/" + PercentEncoding.encode(ByteString(name))
+    return HTMLTranscript.File(address: address, isPicture: picture != nil)
   }
 
   private func publish() throws {

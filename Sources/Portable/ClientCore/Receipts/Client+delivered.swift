@@ -30,6 +30,15 @@ extension Client {
     guard let room = rooms[id] else { return nil }
     return room.state.delivered.values.compactMap { room.timeline.position(of: $0) }.max()
   }
+
+  /// Returns the others whose devices an item has reached, as far as they tell, in user ID order.
+  /// - Parameter index: of the item in the room's timeline.
+  public func usersReached(by index: Int, in id: RoomID) -> [UserID] {
+    guard let room = rooms[id] else { return [] }
+    return room.state.delivered.keys.ordered().filter { user in
+      room.state.delivered[user].flatMap { room.timeline.position(of: $0) } ?? -1 >= index
+    }
+  }
 }
 
 extension RoomState {

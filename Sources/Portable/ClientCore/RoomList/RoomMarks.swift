@@ -13,6 +13,8 @@ struct RoomMarks: Sendable, Equatable {
   var isHidden = false
   /// Messages that are not shown any more, the newest last. Documentation/Extensions.md, `martlet.removed`.
   var removed: [EventID] = []
+  /// Messages that are kept as bookmarks, the one saved last at the end. MSC2437
+  var saved: [SavedEvent] = []
   /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
   var snoozedUntil: Int64 = 0
   /// Of a space: where one has put it among the others; nil where one has not.
@@ -29,6 +31,7 @@ struct RoomMarks: Sendable, Equatable {
     case .hidden: isHidden = event.content.integer("before") != nil
     case .removed:
       removed = RoomMarks.removed(event.content["events"])
+    case TaggedEvents.type: saved = SavedEvent.list(TaggedEvents(event.content))
     case .snooze: snoozedUntil = event.content.snoozedUntil
     case .spaceOrder: spaceOrder = RoomMarks.spaceOrder(event.content["order"])
     default: return
@@ -76,6 +79,10 @@ struct RoomMarks: Sendable, Equatable {
       writer.key("removed")
       writer.array { writer in for event in removed { writer.write(event) } }
     }
+    if !saved.isEmpty {
+      writer.key("saved")
+      writer.object { writer in for saved in saved { saved.write(to: &writer) } }
+    }
     if snoozedUntil > 0 { writer.member("snoozed_until", snoozedUntil) }
     if let spaceOrder { writer.member("space_order", spaceOrder) }
   }
@@ -88,6 +95,7 @@ struct RoomMarks: Sendable, Equatable {
     unreadAfter = EventID(record["unread_after"])
     isHidden = record.bool("hidden") ?? false
     removed = RoomMarks.removed(record["removed"])
+    saved = record["saved"].map { SavedEvent.list(record: $0) } ?? []
     snoozedUntil = record.integer("snoozed_until") ?? 0
     spaceOrder = RoomMarks.spaceOrder(record["space_order"])
   }
@@ -97,6 +105,9 @@ extension Room {
   /// In the order of their names.
   public var tags: [RoomTag] { state.marks.tags }
   public func tag(_ name: ByteString) -> RoomTag? { state.marks.tag(name) }
+  /// The messages that the account has saved, the one saved last at the end.
+  public var savedEvents: [SavedEvent] { state.marks.saved }
+  public func hasSaved(_ event: EventID) -> Bool { state.marks.saved.contains { $0.event == event } }
   public var isFavourite: Bool { tag(RoomTag.favourite) != nil }
   public var isLowPriority: Bool { tag(RoomTag.lowPriority) != nil }
   public var isServerNotice: Bool { tag(RoomTag.serverNotice) != nil }

@@ -9,18 +9,25 @@ public struct TaggedEvents: Sendable {
   private var details: [ByteString: [EventID: [UInt8]]] = [:]
 
   public static let type: EventType = "m.tagged_events"
+  /// The tag of saved messages.
+  public static let favourite: ByteString = "m.favourite"
 
   public init() {}
 
   public init(_ content: JSON) {
     guard let listed = content["tags"] else { return }
     for tag in listed.members {
-      for member in tag.value.members {
+      for member in tag.value.members.prefix(Limits.taggedEvents) {
         guard let event = EventID(member.key) else { continue }
         tags[tag.key, default: []].append(event)
         details[tag.key, default: [:]][event] = Array(member.value.bytes)
       }
     }
+  }
+
+  /// When the event got the tag, in milliseconds since 1970; 0 if nobody knows.
+  public func time(of event: EventID, tag: ByteString) -> Int64 {
+    details[tag]?[event].flatMap { try? JSON.parse($0) }?.integer("tagged_at") ?? 0
   }
 
   public func has(_ event: EventID, tag: ByteString) -> Bool { tags[tag]?.contains(event) ?? false }

@@ -76,6 +76,8 @@ enum Limits {
   static let passedDrafts = 500
   /// Messages of a room that an account has removed for itself: 60 KB of account data.
   static let removedEvents = 1_000
+  /// Of one tag in a room.
+  static let taggedEvents = 1_000
   /// Files of one room that are uploaded at a time.
   static let uploadsInRoom = 3
   /// Messages waiting in the outbox.

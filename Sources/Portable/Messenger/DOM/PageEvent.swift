@@ -1,5 +1,6 @@
 /// What the program listens to.
 public enum EventKind: Sendable {
+  /// With Shift, `modifiers` has it.
   case click
   /// The text of a field changed; `text` is its value, `x` how many bytes of it stand before the caret.
   case input

@@ -45,6 +45,9 @@ struct Decor: OptionSet, Sendable {
   static let beneath = Decor(rawValue: 8_388_608)
   /// The newest message of the reader's own: what became of it stands below it.
   static let told = Decor(rawValue: 16_777_216)
+  /// Rows are being chosen, and this one can be.
+  static let selectable = Decor(rawValue: 33_554_432)
+  static let selected = Decor(rawValue: 67_108_864)
 
   /// What stands above what a row says, or takes it away: date, divider, name, quote.
   static let heading = Decor(rawValue: 1 | 2 | 4 | 8_388_608)
@@ -60,7 +63,8 @@ struct Decor: OptionSet, Sendable {
     (.bare, " mg-bare"), (.read, " mg-read"), (.avatar, " mg-has-avatar"),
     (.fading, " mg-fading"), (.sliding, " mg-sliding"), (.late, " mg-late"), (.shifted, " mg-shifted"),
     (.shiftedAgain, " mg-shifted-again"), (.gliding, " mg-gliding"),
-    (.uploading, " mg-uploading"), (.beneath, " mg-beneath")
+    (.uploading, " mg-uploading"), (.beneath, " mg-beneath"),
+    (.selectable, " mg-selectable"), (.selected, " mg-selected")
   ]
 
   /// The class list of a row's element.

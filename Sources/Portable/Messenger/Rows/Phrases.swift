@@ -14,6 +14,8 @@ public final class Phrases {
   public var moreActions = "More actions"
   public var showChanges = "Show all"
   public var hideChanges = "Show less"
+  /// Said of a row that is chosen.
+  public var selected = "Selected"
   public var retry = "Try again"
   public var cancel = "Delete"
   public var sending = "Sending…"

@@ -30,7 +30,7 @@ final class RowFiller<D: DOM> {
     let divider = decor.contains(.divider) ? options.phrases.newMessagesDivider : ""
     set(view, .date, date)
     set(view, .divider, divider)
-    let above = aloud(date) + aloud(divider)
+    let above = aloud(date) + aloud(divider) + aloud(decor.contains(.selected) ? options.phrases.selected : "")
     switch row.content {
     case .line(let text): fillLine(view, text, above, isOpen: nil)
     case .fold(let text, let isOpen): fillLine(view, text, above, isOpen: isOpen)

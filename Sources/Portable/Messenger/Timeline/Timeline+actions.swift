@@ -26,6 +26,7 @@ extension Timeline {
       act(.retryTail)
       return .pass
     }
+    if selection != nil { return clickedSelecting(event) }
     guard let view = view(of: event.node) else { return .pass }
     var at = event.node
     while at != view.node, at.id > Node.root.id {

@@ -71,6 +71,7 @@ extension Timeline {
         remove(at: index)
         return
       }
+      selection?.rename(old, row.id)
       for position in transaction.candidates.indices where transaction.candidates[position].id == old {
         transaction.candidates[position].id = row.id
       }
@@ -115,6 +116,7 @@ extension Timeline {
 
   /// Heights for what came in, then one rendering with the viewport where the transaction wants it.
   func finish(_ transaction: Transaction) {
+    pruneSelection()
     geometry.heights.settle()
     for id in transaction.inserted {
       if let index = store.index(of: id) { geometry.heights.set(index, estimate(index)) }

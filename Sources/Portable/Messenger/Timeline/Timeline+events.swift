@@ -11,6 +11,8 @@ extension Timeline {
     dom.listen(parts.scroller, .click) { [self] in clicked($0) }
     dom.listen(parts.scroller, .contextMenu) { [self] event in
       guard let view = view(of: event.node) else { return .pass }
+      // A finger that stays chooses as one that taps does.
+      if selection != nil { return .preventDefault }
       return act(.menu(view.id, x: event.x, y: event.y)) ? .preventDefault : .pass
     }
     dom.listen(parts.scroller, .keyDown) { [self] in pressed($0) }
@@ -18,7 +20,9 @@ extension Timeline {
     dom.on(parts.scroller, .focus) { [self] in focused($0.node) }
     dom.on(parts.scroller, .pointerOver) { [self] in showTools(at: $0.node) }
     if options.actions.contains(.reply) {
-      dom.on(parts.scroller, .swipe) { [self] in if let view = view(of: $0.node) { act(.reply(view.id)) } }
+      dom.on(parts.scroller, .swipe) { [self] in
+        if selection == nil, let view = view(of: $0.node) { act(.reply(view.id)) }
+      }
     }
     dom.on(parts.scroller, .blur) { [self] _ in focusedNode = .none }
     dom.on(parts.jump, .click) { [self] _ in

@@ -5,10 +5,11 @@ extension Timeline {
     guard event.modifiers.isDisjoint(with: [.control, .meta, .composing]) else { return .pass }
     let view = view(of: event.node)
     guard view != nil || event.node == parts.scroller else { return .pass }
+    if selection != nil, let reply = pressedSelecting(event, view) { return reply }
     if view.map({ leavesArrows(event.node, in: $0) }) ?? true {
       switch event.key {
-      case .arrowUp: return walk(by: -1)
-      case .arrowDown: return walk(by: 1)
+      case .arrowUp: return walk(by: -1, event)
+      case .arrowDown: return walk(by: 1, event)
       case .home: return walk(to: 0)
       case .end: return walk(to: store.count - 1)
       default: break
@@ -44,10 +45,13 @@ extension Timeline {
     return act(.menu(view.id, x: geometry.width / 2, y: max(0, y))) ? .preventDefault : .pass
   }
 
-  private func walk(by step: Int) -> EventReply {
+  private func walk(by step: Int, _ event: PageEvent) -> EventReply {
     guard store.count > 0 else { return .pass }
-    if let focusedRow, let index = store.index(of: focusedRow) { return walk(to: index + step) }
-    return walk(to: step < 0 ? geometry.row(at: geometry.scrollTop + geometry.viewport - 1) : geometry.anchorRow())
+    var place = step < 0 ? geometry.row(at: geometry.scrollTop + geometry.viewport - 1) : geometry.anchorRow()
+    if let focusedRow, let index = store.index(of: focusedRow) { place = index + step }
+    let reply = walk(to: place)
+    walkedSelecting(event)
+    return reply
   }
 
   private func walk(to wanted: Int) -> EventReply {

@@ -45,7 +45,9 @@ extension Timeline {
 
   /// Puts the bar into the row of this element, if it is a message.
   func showTools(at element: Node) {
-    guard options.actions.contains(.menu) || options.actions.contains(.reply) || options.actions.contains(.addReaction) else {
+    guard selection == nil,
+      options.actions.contains(.menu) || options.actions.contains(.reply) || options.actions.contains(.addReaction)
+    else {
       return
     }
     guard let view = view(of: element), view.kind == .message else { return }

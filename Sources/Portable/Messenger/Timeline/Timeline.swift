@@ -28,6 +28,8 @@ public final class Timeline<D: DOM> {
   public var onVisible: ((VisibleRows) -> Void)?
   /// A person acted. True says that the host did something; only `openLink` has a default of its own.
   public var onAction: ((TimelineAction) -> Bool)?
+  /// Rows were chosen or given up; nil when choosing has ended.
+  public var onSelection: ((RowSelection?) -> Void)?
 
   let parts: TimelineParts<D>
   let templates: RowTemplates<D>
@@ -77,6 +79,8 @@ public final class Timeline<D: DOM> {
   var placing: ((Timeline, [TimelineRow], Int, inout Transaction) -> Void)?
   var beforeRemoval: ((Timeline, Int) -> Void)?
   var tools: RowTools?
+  /// While rows are chosen.
+  public internal(set) var selection: RowSelection?
   private(set) var isClosed = false
 
   /// New messages of others that came while the reader was not at the end.
@@ -137,6 +141,7 @@ public final class Timeline<D: DOM> {
     revealed.removeAll()
     focusedRow = nil
     fill(rows)
+    pruneSelection()
     var heights: [Float] = []
     heights.reserveCapacity(store.count)
     for index in 0..<store.count { heights.append(estimate(index)) }
@@ -286,6 +291,7 @@ public final class Timeline<D: DOM> {
     var decor = store.decor(
       at: index, divider: divider, groupingMilliseconds: options.groupingMilliseconds, avatars: options.avatars)
     if store.toldIndex(newestIsFirst: geometry.newestIsFirst) == index { decor.insert(.told) }
+    if selection != nil { decor.formUnion(selectionDecor(index)) }
     return decor
   }
 }

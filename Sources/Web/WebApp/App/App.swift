@@ -16,6 +16,7 @@ final class App<D: DOM> {
   var main: MainScreen<D>?
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
+  lazy var saved = SavedMessages(self)
   let emoji = EmojiShelf()
   var emoticons = Emoticons()
   /// Downloads under way.
@@ -38,6 +39,8 @@ final class App<D: DOM> {
   var told: [RoomID] = []
   /// Whether nothing is left to be seen of messages that were deleted for everyone.
   var hidesDeleted = Host.setting(Settings.hideDeleted) != nil
+  /// Whether IDs and sources of events are shown.
+  var showsSources = Host.setting(Settings.developer) != nil
   /// Where the person wants to be.
   var place = Place.list
   /// Where to go as soon as somebody is signed in.

@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import MessageRows
 import Messenger
 import WebHost
 
@@ -20,10 +21,13 @@ final class Conversation<D: DOM> {
   /// To what was said from a moment on.
   var onDay: ((Int64) -> Void)?
   let sound: RowSound<D>
+  private let box: Node
+  private lazy var selection = SelectionBar(self, in: box)
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
+    box = parent
     let options = Host.timelineOptions()
     options.phrases = Strings.phrases
     options.quickReactions = { [app] in app.emoji.habits.quick }
@@ -39,6 +43,7 @@ final class Conversation<D: DOM> {
       for kind in embedding.drawings.kinds { feed.timeline.register(content: kind, embedding.drawings.renderer(of: kind)) }
     }
     writer = Writer(feed.rows, options.phrases, in: parent)
+    feed.timeline.onSelection = { [self] in selection.update($0) }
     feed.timeline.onAction = { [self] in act($0) }
     writer.onSent = { [self] in sent() }
     writer.onEditLast = { [self] in editLast() }

@@ -6,7 +6,7 @@ import WebHost
 
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
-  private enum Choice { case search, shared, threads, pinned, firstUnread, date, previews, shortcuts, settings }
+  private enum Choice { case search, shared, threads, pinned, firstUnread, date, saved, export, previews, shortcuts, settings }
 
   private let screen: RoomScreen<D>
 
@@ -27,6 +27,11 @@ struct ConversationMenu<D: DOM> {
       add(.firstUnread, .firstUnread, .unread)
       add(.date, .jumpToDate, .calendar)
       menu.divide()
+      if app.embedding == nil {
+        add(.saved, .savedMessages, .bookmark)
+        add(.export, .exportChat, .download)
+        menu.divide()
+      }
       add(.previews, .linkPreviews, .link, isOn: app.showsPreviews)
       add(.shortcuts, .shortcuts, .keyboard)
       if app.embedding != nil { add(.settings, .settings, .gear) }
@@ -47,6 +52,10 @@ struct ConversationMenu<D: DOM> {
     case .date: askDate()
     case .shortcuts: screen.app.openShortcuts()
     case .settings: screen.app.openSettings()
+    case .saved: screen.app.dialogs.open(.more) { [app = screen.app] in SavedDialog(app, in: $0) }
+    case .export:
+      let app = screen.app
+      if let room = screen.room.flatMap({ app.client.room($0) }) { app.dialogs.open(.more) { ExportDialog(app, room, in: $0) } }
     case .previews:
       screen.app.showsPreviews = !screen.app.showsPreviews
       screen.conversation.feed.previewsChanged()

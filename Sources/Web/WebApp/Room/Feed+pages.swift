@@ -1,5 +1,6 @@
 import ClientCore
 import MatrixModel
+import MessageRows
 import Messenger
 import WebHost
 

@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import MessageRows
 import Messenger
 
 /// A step of rows that are made when all steps are in: only then are items and places those that the client has.

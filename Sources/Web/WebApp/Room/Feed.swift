@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import MessageRows
 import Messenger
 import WebHost
 
@@ -246,11 +247,6 @@ final class Feed<D: DOM> {
 }
 
 extension TimelineItem {
-  var isState: Bool {
-    if case .state = content { return true }
-    return false
-  }
-
   func isOthersMessage(than user: UserID?) -> Bool {
     if case .message = content { return sender != user }
     return false

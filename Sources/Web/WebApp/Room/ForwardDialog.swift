@@ -45,6 +45,8 @@ final class ForwardDialog<D: DOM> {
   /// Messages that are still being sent on, and what went wrong with one.
   private var waiting = 0
   private var failure: ClientError?
+  /// All have them.
+  var onDone: () -> Void = {}
 
   @discardableResult
   init(_ conversation: Conversation<D>, _ items: [TimelineItem], in frame: DialogFrame<D>) {
@@ -190,6 +192,7 @@ final class ForwardDialog<D: DOM> {
       return failed(failure)
     }
     frame.close()
+    onDone()
     app.notices.show(.forwarded)
   }
 

@@ -1,4 +1,5 @@
 import ClientCore
+import JSON
 import MatrixModel
 import Messenger
 import WebHost
@@ -15,11 +16,9 @@ struct MessageInfo<D: DOM> {
     fact(dom, Strings[.sent], Host.dateTimeLabel(item.timestampMilliseconds), in: frame.body)
     let versions = feed.source?.history(of: item.id) ?? []
     if versions.first?.content.isSilent ?? false { dom.element("p", "ma-note", text: .sentSilently, in: frame.body) }
-    if item.isEdited, versions.count > 1, let last = versions.last {
-      let words = Strings[.editedTimes, count: versions.count - 1]
-      fact(dom, words, Host.dateTimeLabel(last.timestampMilliseconds), in: frame.body)
+    if item.isEdited, versions.count > 1 {
+      Self.showHistory(versions.map { ($0.timestampMilliseconds, $0.content) }, dom, in: frame.body)
     }
-    if let event = item.eventID { CopyLine(app, .eventID, event.string, in: frame.body) }
     let readers = Self.readers(of: item, in: feed)
     if !readers.isEmpty {
       dom.element("h3", "ma-field-label", text: .readers, in: frame.body)
@@ -28,8 +27,35 @@ struct MessageInfo<D: DOM> {
       let more = readers.count - Self.readersLimit
       if more > 0 { dom.element("p", "ma-note", text: Strings[.moreMembers, count: more], in: frame.body) }
     }
+    let delivered = Self.delivered(item, in: feed, besides: readers)
+    if !delivered.isEmpty {
+      dom.element("h3", "ma-field-label", text: .deliveredTo, in: frame.body)
+      conversation.listReaders(Array(delivered.prefix(Self.readersLimit)), in: frame.body) { _ in false }
+    }
+    guard app.showsSources else { return }
+    if let event = item.eventID { CopyLine(app, .eventID, event.string, in: frame.body) }
     let source = dom.button("ma-button ma-wide", .viewSource, in: frame.body)
     dom.on(source, .click) { _ in showSource() }
+  }
+
+  /// What it said at first and after each edit, the oldest first.
+  private static func showHistory(_ versions: [(time: Int64, content: MessageContent)], _ dom: D, in parent: Node) {
+    let fold = dom.element("details", "ma-fold", in: parent)
+    dom.element("summary", text: Strings[.editedTimes, count: versions.count - 1], in: fold)
+    let list = dom.element("ol", "ma-versions", in: fold)
+    for version in versions {
+      let entry = dom.element("li", in: list)
+      dom.element("span", "ma-field-label", text: Host.dateTimeLabel(version.time), in: entry)
+      dom.element("p", "ma-version", text: version.content.body.string, in: entry)
+    }
+  }
+
+  /// The devices of these people have an own message, and they have not read it yet. When it came there nobody tells.
+  private static func delivered(_ item: TimelineItem, in feed: Feed<D>, besides readers: [UserID]) -> [UserID] {
+    guard let key = feed.key, feed.isLive, item.sender == feed.app.userID, let index = feed.source?.index(of: item.id) else {
+      return []
+    }
+    return feed.app.client.usersReached(by: index, in: key.room).filter { !readers.contains($0) }
   }
 
   private func fact(_ dom: D, _ label: String, _ text: String, in parent: Node) {

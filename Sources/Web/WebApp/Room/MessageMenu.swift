@@ -7,9 +7,8 @@ import WebHost
 /// What can be done with a message; opened by its context menu, by its button, by Enter.
 struct MessageMenu<D: DOM> {
   enum Choice {
-    case reply, thread, forward, react, edit, copy, link, pin, unpin, endPoll, voters, sticker, reactors, history, info, unread,
-      report,
-      deleteForMe, delete, retry, cancel
+    case reply, thread, forward, react, edit, copy, link, select, pin, unpin, save, unsave, endPoll, voters, sticker, reactors,
+      info, unread, report, deleteForMe, delete, retry, cancel
   }
 
   private let conversation: Conversation<D>
@@ -58,12 +57,16 @@ struct MessageMenu<D: DOM> {
     if canWrite, conversation.canEdit(item) { answers.append(.edit) }
     if item.eventID != nil, item.isForwardable, app.embedding == nil { answers.append(.forward) }
     guard let event = item.eventID else { return [answers, ofText(item)] }
-    return [answers, ofText(item) + [.link], about(item, event, room), ending(item, room)]
+    return [answers, ofText(item) + [.link] + choosing(item), about(item, event, room), ending(item, room)]
   }
 
   private func ofText(_ item: TimelineItem) -> [Choice] {
     guard case .message(let message) = item.content, !message.body.isEmpty else { return [] }
     return [.copy]
+  }
+
+  private func choosing(_ item: TimelineItem) -> [Choice] {
+    item.isMessage && app.embedding?.isReadOnly != true ? [.select] : []
   }
 
   private func about(_ item: TimelineItem, _ event: EventID, _ room: Room) -> [Choice] {
@@ -73,13 +76,15 @@ struct MessageMenu<D: DOM> {
     {
       choices.append(room.pinnedEvents.contains(event) ? .unpin : .pin)
     }
+    if item.isMessage, app.embedding == nil { choices.append(room.hasSaved(event) ? .unsave : .save) }
     if case .message(let message) = item.content {
       if let poll = message.poll, poll.showsVotes, poll.voterCount > 0 { choices.append(.voters) }
       if message.kind == .image || message.kind == .sticker, message.attachment?.source != nil { choices.append(.sticker) }
-      if let poll = message.poll, poll.endedAtMilliseconds == nil, mayRedact(item, room) { choices.append(.endPoll) }
+      if let poll = message.poll, poll.endedAtMilliseconds == nil, room.mayDelete(item, as: app.userID) {
+        choices.append(.endPoll)
+      }
     }
     if !item.reactions.isEmpty { choices.append(.reactors) }
-    if item.isEdited { choices.append(.history) }
     if item.isOthersMessage(than: app.userID), conversation.feed.isLive, app.embedding == nil { choices.append(.unread) }
     choices.append(.info)
     return choices
@@ -89,13 +94,8 @@ struct MessageMenu<D: DOM> {
     var choices: [Choice] = []
     if item.sender != app.userID { choices.append(.report) }
     if item.isMessage { choices.append(.deleteForMe) }
-    if item.isMessage, mayRedact(item, room) { choices.append(.delete) }
+    if item.isMessage, room.mayDelete(item, as: app.userID) { choices.append(.delete) }
     return choices
-  }
-
-  private func mayRedact(_ item: TimelineItem, _ room: Room) -> Bool {
-    guard let user = app.userID, room.membership == .join else { return false }
-    return room.powerLevels?.canRedact(eventOf: item.sender, by: user) ?? (item.sender == user)
   }
 
   private func look(of choice: Choice) -> (Strings.Key, Drawing) {
@@ -107,13 +107,15 @@ struct MessageMenu<D: DOM> {
     case .edit: (.edit, .pencil)
     case .copy: (.copyText, .copy)
     case .link: (.copyLink, .link)
+    case .select: (.select, .select)
+    case .save: (.saveMessage, .bookmark)
+    case .unsave: (.savedRemove, .bookmark)
     case .pin: (.pin, .pin)
     case .unpin: (.unpin, .pin)
     case .endPoll: (.endPoll, .check)
     case .voters: (.voters, .people)
     case .sticker: (.makeSticker, .picture)
     case .reactors: (.reactions, .people)
-    case .history: (.history, .clock)
     case .info: (.messageInfo, .info)
     case .unread: (.unreadFromHere, .unread)
     case .report: (.report, .flag)
@@ -135,6 +137,9 @@ struct MessageMenu<D: DOM> {
     case .edit: conversation.writer.edit(item)
     case .copy: if case .message(let message) = item.content { conversation.copy(message.body.string) }
     case .link: if let event = item.eventID { copyLink(event, room) }
+    case .select: conversation.feed.timeline.select(RowID(item.id))
+    case .save: if let event = item.eventID { app.saved.set([event], true, in: room) }
+    case .unsave: if let event = item.eventID { app.saved.set([event], false, in: room) }
     case .pin: if let event = item.eventID { app.askOrSay(.sending(.pin(room, event))) }
     case .unpin: if let event = item.eventID { app.askOrSay(.sending(.unpin(room, event))) }
     case .endPoll:
@@ -145,7 +150,7 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.ask(.sending(.retry(room, .item(item.id))))
     case .cancel: app.ask(.sending(.cancel(room, .item(item.id))))
-    case .history, .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
+    case .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }
   }
 
@@ -174,11 +179,6 @@ struct MessageMenu<D: DOM> {
   /// Choices with a dialog of their own.
   private func ask(_ choice: Choice, _ item: TimelineItem, _ room: RoomID) {
     switch choice {
-    case .history:
-      let texts = (conversation.feed.source?.history(of: item.id) ?? []).map {
-        Host.dateTimeLabel($0.timestampMilliseconds) + "\n" + $0.content.body.string
-      }
-      TextDialog(app, Strings[.history], texts)
     case .unread: markUnread(item, room)
     case .info: app.dialogs.open { MessageInfo(conversation, item, in: $0) { showSource(item, room) } }
     case .report:

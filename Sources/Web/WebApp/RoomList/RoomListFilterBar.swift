@@ -76,6 +76,8 @@ final class RoomListFilterBar<D: DOM> {
     app.dialogs.open(as: .menu) { [self] frame in
       let menu = Menu(Strings[.shownConversations], in: frame)
       for kind in Kind.allCases { menu.add(kind.words, isOn: kind == self.kind) { [self] in choose(kind) } }
+      menu.divide()
+      menu.add(.savedMessages, .bookmark) { [app] in app.dialogs.open(.more) { SavedDialog(app, in: $0) } }
     }
   }
 

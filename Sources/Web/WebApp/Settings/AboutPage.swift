@@ -20,5 +20,9 @@ struct AboutPage<D: DOM> {
       Host.setSetting(Settings.figures, $0 ? "1" : nil)
       Host.applyLook()
     }
+    CheckBox(dom, Strings[.developerOptions], isOn: app.showsSources, in: page) {
+      app.showsSources = $0
+      Host.setSetting(Settings.developer, $0 ? "1" : nil)
+    }
   }
 }

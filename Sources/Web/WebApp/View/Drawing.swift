@@ -10,7 +10,7 @@ enum Drawing {
     bell,
     star, up, down, select, help, poll, place
   // Of the list
-  case home, filter, clip
+  case home, filter, clip, bookmark
   // Of settings
   case globe, key, shield, device, lockOpen
 
@@ -85,6 +85,7 @@ enum Drawing {
     case .shield: "M12 3.5 L19 6 V11.5 C19 16 16 19 12 20.5 C8 19 5 16 5 11.5 V6 Z"
     case .device: "M7 3.5 H17 V20.5 H7 Z M11 17.6 H13"
     case .clip: "M8 12.5 L14.2 6.3 a2.8 2.8 0 0 1 4 4 L10.4 18 a4.6 4.6 0 0 1 -6.5 -6.5 L11.5 4"
+    case .bookmark: "M7 4.5 H17 V20 L12 16 L7 20 Z"
     case .filter: "M4 7 H20 M7 12 H17 M10 17 H14"
     case .place: "M12 21 C12 21 5 14.5 5 9.8 a7 7 0 0 1 14 0 C19 14.5 12 21 12 21 Z M12 7.5 a2.4 2.4 0 1 0 0.01 0 Z"
     case .download: "M12 4 V15 M7 10.5 L12 15.5 L17 10.5 M5 20 H19"

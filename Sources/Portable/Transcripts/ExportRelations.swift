@@ -1,13 +1,13 @@
+import ClientCore
 import JSON
-import MatrixClient
 import MatrixModel
 
 /// What later events say of earlier ones.
-struct ExportRelations: Sendable {
+package struct ExportRelations: Sendable {
   /// Where a line stands in the file of events.
-  struct Place: Sendable {
-    let offset: Int64
-    let count: Int
+  package struct Place: Sendable {
+    package let offset: Int64
+    package let count: Int
     let timestampMilliseconds: Int64
   }
 
@@ -23,7 +23,7 @@ struct ExportRelations: Sendable {
   }
 
   /// Edits, reactions and answered messages that are kept; further ones are not shown.
-  static let limit = 1_000_000
+  private let limit: Int
   /// Kinds of reactions to one message.
   static let reactionsLimit = 100
 
@@ -32,8 +32,13 @@ struct ExportRelations: Sendable {
   private var answered: Set<EventID> = []
   private var count = 0
 
-  mutating func note(_ event: Event, at offset: Int64, count bytes: Int) {
-    guard count < Self.limit else { return }
+  package init(limit: Int = 1_000_000) { self.limit = limit }
+
+  /// - Parameters:
+  ///   - offset: of its line in the file of events.
+  ///   - bytes: of the line.
+  package mutating func note(_ event: Event, at offset: Int64, count bytes: Int) {
+    guard count < limit else { return }
     if let message = event.edit?.of, let sender = event.sender {
       let key = EditKey(message: message, sender: sender)
       let time = event.originServerTimestamp ?? 0
@@ -57,7 +62,8 @@ struct ExportRelations: Sendable {
     reactions[message] = all
   }
 
-  func edit(of event: Event) -> Place? {
+  /// Where the newest edit by the event's sender stands.
+  package func edit(of event: Event) -> Place? {
     guard let id = event.eventID, let sender = event.sender else { return nil }
     return edits[EditKey(message: id, sender: sender)]
   }

@@ -7,7 +7,7 @@ import Messenger
 /// What is not allowed is left out, what stands in it stays. O(bytes).
 ///
 /// Spec: Client-Server API, "m.room.message msgtypes".
-struct FormattedBody {
+package struct FormattedBody {
   /// Elements in each other; tags of deeper ones are left out.
   private static let depthLimit = 20
   /// Pictures in one text; what they are called stands in the place of more.
@@ -47,13 +47,13 @@ struct FormattedBody {
   /// - Parameters:
   ///   - mention: what a link to a person, a room or a message becomes; nil leaves it a link.
   ///   - picture: where a picture in the line is.
-  init(_ html: ByteString, mention: @escaping (Permalink) -> Mention?, picture: @escaping (MediaURI) -> String) {
+  package init(_ html: ByteString, mention: @escaping (Permalink) -> Mention?, picture: @escaping (MediaURI) -> String) {
     reader = HTML.reader(of: html)
     self.mention = mention
     self.picture = picture
   }
 
-  mutating func read() -> RichText {
+  package mutating func read() -> RichText {
     while let token = reader.next() {
       switch token {
       case .text(let range): if replyDepth == 0 { write(reader.characters(range)) }

@@ -2,12 +2,12 @@ import MatrixModel
 
 /// What strangers wrote, made harmless for a terminal or a page: control characters (escape sequences begin with one), marks that turn
 /// the direction of writing and invisible tags become U+FFFD.
-enum HarmlessText {
+package enum HarmlessText {
   /// In one line.
-  static func line(_ text: String) -> String { filtered(text, keepsLines: false) }
+  package static func line(_ text: String) -> String { filtered(text, keepsLines: false) }
 
   /// With its line breaks and tabs.
-  static func lines(_ text: String) -> String { filtered(text, keepsLines: true) }
+  package static func lines(_ text: String) -> String { filtered(text, keepsLines: true) }
 
   private static func filtered(_ text: String, keepsLines: Bool) -> String {
     var result = String.UnicodeScalarView()

@@ -1,13 +1,13 @@
 import JSON
-import MatrixClient
 import MatrixModel
 
 /// One event as a line of JSON: the members of a client event, and `martlet.file`, the path of its file beside the export.
-struct ExportLine: Sendable {
-  let bytes: [UInt8]
+package struct ExportLine: Sendable {
+  /// Without the line break.
+  package let bytes: [UInt8]
 
-  /// - Parameter file: its name in the folder of the export's files.
-  init(_ event: Event, file: String?, mediaName: String) {
+  /// - Parameter file: the path of its file beside the export.
+  package init(_ event: Event, file: String? = nil) {
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("type", event.type)
@@ -17,7 +17,7 @@ struct ExportLine: Sendable {
       if let key = event.stateKey { writer.member("state_key", key) }
       writer.member("content", event.content)
       if let unsigned = event.unsigned { writer.member("unsigned", unsigned) }
-      if let file { writer.member("martlet.file", mediaName + "/" + file) }
+      if let file { writer.member("martlet.file", file) }
     }
     // A line break can only stand between the values of what the server sent.
     bytes = writer.bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

@@ -7,44 +7,44 @@ import Messenger
 ///
 /// The row of a fold has the identity of its first item, so that a line that gets company stays where it is; the first item's own
 /// row, in a fold that is open, has that identity with a mark.
-struct Folding {
+package struct Folding {
   /// What an item is for its row.
-  struct Entry {
-    let id: ItemID
-    let isState: Bool
+  package struct Entry {
+    package let id: ItemID
+    package let isState: Bool
     /// It has no row.
-    var isHidden = false
+    package var isHidden = false
     /// Members that have not read it.
-    var unread = -1
+    package var unread = -1
     /// Who has read up to it and no further.
-    var readers: [UserID] = []
+    package var readers: [UserID] = []
   }
 
   /// A row and the items in it.
-  struct Piece {
-    let row: RowID
-    let range: Range<Int>
+  package struct Piece {
+    package let row: RowID
+    package let range: Range<Int>
     /// nil for an item's own row.
-    var isOpen: Bool?
+    package var isOpen: Bool?
   }
 
-  static let firstMark: UInt64 = 1 << 62
+  package static let firstMark: UInt64 = 1 << 62
 
-  private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
   /// The first items of those that are open.
   private var opened: [ItemID] = []
   /// What was deleted for everyone has no row.
   private let hidesDeleted: Bool
 
-  init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false) {
+  package init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false) {
     self.hidesDeleted = hidesDeleted
     insert(items, at: 0)
   }
 
-  var count: Int { entries.count }
-  subscript(index: Int) -> Entry { entries[index] }
+  package var count: Int { entries.count }
+  package subscript(index: Int) -> Entry { entries[index] }
 
-  static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
+  package static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
   /// That a call has ended is not folded away: it is what one looks for. A thread stays where its root is gone.
   private func entry(_ item: TimelineItem) -> Entry {
@@ -57,31 +57,31 @@ struct Folding {
 
   // MARK: Changing
 
-  mutating func insert(_ items: [TimelineItem], at index: Int) {
+  package mutating func insert(_ items: [TimelineItem], at index: Int) {
     entries.insert(contentsOf: items.map { entry($0) }, at: index)
   }
 
-  mutating func update(_ item: TimelineItem, at index: Int) {
+  package mutating func update(_ item: TimelineItem, at index: Int) {
     var entry = self.entry(item)
     entry.unread = entries[index].unread
     entry.readers = entries[index].readers
     entries[index] = entry
   }
 
-  mutating func remove(_ range: Range<Int>) { entries.removeSubrange(range) }
+  package mutating func remove(_ range: Range<Int>) { entries.removeSubrange(range) }
 
-  mutating func setReaders(_ readers: [UserID], at index: Int) { entries[index].readers = readers }
+  package mutating func setReaders(_ readers: [UserID], at index: Int) { entries[index].readers = readers }
 
-  mutating func setUnread(_ unread: Int, at index: Int) { entries[index].unread = unread }
+  package mutating func setUnread(_ unread: Int, at index: Int) { entries[index].unread = unread }
 
-  mutating func toggle(_ first: ItemID) {
+  package mutating func toggle(_ first: ItemID) {
     if let known = opened.firstIndex(of: first) { opened.remove(at: known) } else { opened.append(first) }
   }
 
   // MARK: Rows
 
   /// The items whose rows a change of these can touch: to both ends of a run of state changes.
-  func region(around range: Range<Int>) -> Range<Int> {
+  package func region(around range: Range<Int>) -> Range<Int> {
     var (first, end) = (range.lowerBound, range.upperBound)
     while first > 0, entries[first - 1].isState { first -= 1 }
     while end < entries.count, entries[end].isState { end += 1 }
@@ -89,7 +89,7 @@ struct Folding {
   }
 
   /// The rows of a region.
-  func pieces(_ region: Range<Int>) -> [Piece] {
+  package func pieces(_ region: Range<Int>) -> [Piece] {
     var pieces: [Piece] = []
     var index = region.lowerBound
     while index < region.upperBound {
@@ -117,7 +117,7 @@ struct Folding {
   }
 
   /// The rows of the item, and of those folded with it.
-  func pieces(around index: Int) -> [Piece] {
+  package func pieces(around index: Int) -> [Piece] {
     pieces(entries[index].isState ? region(around: index..<index + 1) : index..<index + 1)
   }
 
@@ -128,12 +128,12 @@ struct Folding {
   }
 
   /// The first row from there on; nil where there is none.
-  func firstRow(from index: Int) -> RowID? {
+  package func firstRow(from index: Int) -> RowID? {
     entries[index...].firstIndex { !$0.isHidden }.flatMap { pieces(around: $0).first?.row }
   }
 
   /// The row in which an item is shown; of one without, the next row, or the last.
-  func row(of index: Int) -> RowID {
+  package func row(of index: Int) -> RowID {
     let index = entries[index...].firstIndex { !$0.isHidden } ?? entries[..<index].lastIndex { !$0.isHidden } ?? index
     guard entries[index].isState else { return RowID(entries[index].id) }
     for piece in pieces(around: index).reversed() where piece.range.contains(index) { return piece.row }
@@ -141,11 +141,18 @@ struct Folding {
   }
 
   /// The last item that one sees with a row, and of those without one that follow it.
-  func lastItem(of row: RowID) -> ItemID {
+  package func lastItem(of row: RowID) -> ItemID {
     let id = Folding.item(of: row)
     guard var index = entries.lastIndex(where: { $0.id == id }) else { return id }
     for piece in pieces(around: index) where piece.row == row && piece.isOpen != true { index = piece.range.upperBound - 1 }
     while index + 1 < entries.count, entries[index + 1].isHidden { index += 1 }
     return entries[index].id
+  }
+}
+
+extension TimelineItem {
+  package var isState: Bool {
+    if case .state = content { return true }
+    return false
   }
 }

@@ -1,0 +1,201 @@
+import ClientCore
+import JSON
+import MatrixModel
+import Messenger
+import Transcripts
+import WebHost
+
+/// Asks what of a room is exported, and as what; then shows how far it is. What failed goes on where it was.
+final class ExportDialog<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let room: Room
+  private let form: Node
+  private let choice: Choice<D>
+  private let since: Field<D>
+  private let until: Field<D>
+  private let trouble: Node
+  private let submit: SubmitButton<D>
+  private var format = ExportRun.Format.html
+  private var bar = Node.none
+  private var note = Node.none
+  private var run: ExportRun?
+  private var file: ExportFile?
+
+  @discardableResult
+  init(_ app: App<D>, _ room: Room, in frame: DialogFrame<D>) {
+    self.app = app
+    self.frame = frame
+    self.room = room
+    dom = app.dom
+    frame.setTitle(.exportTitle)
+    form = dom.element("form", "ma-form", in: frame.body)
+    dom.element("p", "ma-note", text: .exportNote, in: form)
+    choice = Choice(
+      dom, Strings[.exportFormat], [("", Strings[.exportPage]), ("jsonl", Strings[.exportLines])], selected: "", in: form)
+    let days = dom.element("div", "ma-export-days", in: form)
+    since = Field(dom, .exportSince, kind: "date", in: days)
+    until = Field(dom, .exportUntil, kind: "date", in: days)
+    trouble = frame.trouble(in: form)
+    let buttons = dom.element("div", "ma-buttons", in: form)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    submit = SubmitButton(dom, .exportNow, busy: .exporting, in: buttons)
+    frame.setFirst(submit.node)
+    choice.onChange = { [self] in format = $0.utf8.isEmpty ? .html : .jsonLines }
+    dom.on(cancel, .click) { _ in frame.close() }
+    dom.on(form, .submit) { [self] _ in if !submit.isBusy { begin() } }
+    frame.onEnd = { [self] in
+      run = nil
+      file = nil
+    }
+  }
+
+  // MARK: Beginning
+
+  private func begin() {
+    dom.setText(trouble, "")
+    submit.setBusy(true)
+    if run != nil { return step() }
+    let (first, last) = (CalendarDay(since.text)?.number, CalendarDay(until.text)?.number)
+    if let first, let last, last < first { return fail(Strings[.exportDaysWrong]) }
+    let title = Strings.words(for: room.name)
+    let now = Host.wallClockMilliseconds()
+    let new = ExportRun(
+      format, since: first.map { Host.startOfDay($0) }, until: last.map { Host.startOfDay($0 + 1) }, now: now,
+      title: title, topic: room.topic?.string, about: Strings[.exportAbout, Host.dateTimeLabel(now)],
+      words: .page(of: room, app))
+    ExportFile.open(named: title + format.fileEnding, mediaType: format.mediaType) { [self] opened in
+      guard frame.isOpen else { return }
+      // They changed their mind where the file goes.
+      guard let opened else { return submit.setBusy(false) }
+      (file, run) = (opened, new)
+      showProgress()
+      step()
+    }
+  }
+
+  private func showProgress() {
+    for field in [choice.node, since.node, until.node] { dom.setFlag(field, "hidden", true) }
+    let place = dom.element("div", "ma-export-progress")
+    bar = dom.element("progress", "ma-progress", in: place)
+    dom.setAttribute(bar, "max", "1000")
+    dom.setLabel(bar, .exporting)
+    note = dom.element("p", "ma-note", in: place)
+    dom.setAttribute(note, "role", "status")
+    dom.insert(place, into: form, before: trouble)
+  }
+
+  // MARK: Going on
+
+  /// Carries out what comes next. Nothing does once the dialog is closed.
+  private func step() {
+    guard let run, let file, frame.isOpen else { return }
+    let part = Int(run.progress * 1000)
+    dom.setAttribute(bar, "value", "\(part)")
+    dom.setText(note, Strings[.exportedSoFar, count: run.count])
+    dom.flush()
+    switch run.next {
+    case .findStart(let time): findStart(time)
+    case .fetch(let from):
+      app.ask(.messages(in: room.id, direction: .forwards, from: from, limit: ExportRun.pageEvents)) { [self] result in
+        take(result) { $0.took($1.events, next: $1.nextBatch) }
+      }
+    case .keep(let bytes): file.keep(bytes) { [self] in wrote($0) }
+    case .write(let bytes): file.write(bytes) { [self] in wrote($0) }
+    case .read(let ranges):
+      file.read(ranges) { [self] parts in
+        guard let parts else { return wrote(false) }
+        self.run?.read(parts)
+        step()
+      }
+    case .finish: finish(run, file)
+    }
+  }
+
+  /// The token that stands before the first event of that time.
+  private func findStart(_ time: Int64) {
+    app.ask(.event(at: time, in: room.id, direction: .forwards)) { [self] result in
+      switch result {
+      case .success(let found):
+        app.ask(.context(of: found.id, in: room.id, limit: 1)) { [self] result in
+          take(result) { $0.begins(at: $1.start) }
+        }
+      case .failure(.refused(404, _, _, _)):
+        run?.begins(at: nil)
+        step()
+      case .failure(let error): fail(Strings.words(for: error))
+      }
+    }
+  }
+
+  private func take<Answer>(_ result: Result<Answer, ClientError>, _ change: (inout ExportRun, Answer) -> Void) {
+    switch result {
+    case .success(let answer):
+      guard var changed = run else { return }
+      change(&changed, answer)
+      run = changed
+      step()
+    case .failure(let error): fail(Strings.words(for: error))
+    }
+  }
+
+  private func wrote(_ isDone: Bool) {
+    guard isDone else { return fail(Strings[.exportNotWritten]) }
+    run?.done()
+    step()
+  }
+
+  private func finish(_ run: ExportRun, _ file: ExportFile) {
+    guard run.count > 0 else {
+      frame.close()
+      return app.notices.show(.exportNothing, isTrouble: true)
+    }
+    file.finish { [self] isDone in
+      guard frame.isOpen else { return }
+      guard isDone else { return fail(Strings[.exportNotWritten]) }
+      frame.close()
+      app.notices.show(run.isCut ? Strings[.exportCut, "\(run.count)"] : Strings[.exported, count: run.count])
+    }
+  }
+
+  /// What was fetched is kept: the button goes on from here.
+  private func fail(_ words: String) {
+    guard frame.isOpen else { return }
+    dom.setText(trouble, words)
+    if run != nil { submit.set(.retry, busy: .exporting) }
+    submit.setBusy(false)
+    dom.focus(submit.node)
+    dom.flush()
+  }
+}
+
+extension TranscriptWords {
+  /// The page's own language. Files lead to their messages, where the user opens them with their account.
+  fileprivate static func page<D: DOM>(of room: Room, _ app: App<D>) -> TranscriptWords {
+    var words = TranscriptWords(
+      edited: Strings[.edited], replyMissing: Strings[.replyToMessage], encrypted: Strings[.undecryptable],
+      deleted: { by in by.map { Strings[.removedMessageBy, $0] } ?? Strings[.removedMessage] },
+      file: { Strings[.file] + ": " + $0 }, message: { $0.exportedWords }, byteCount: { Host.byteCountLabel($0) },
+      state: { change, sender, name in Strings.words(for: change, by: sender, name: name) },
+      call: { Strings.words(for: $0) }, day: { Host.dateLabel($0) }, clock: { Host.clockLabel($0) })
+    words.language = Host.language
+    words.isRightToLeft = Host.pageState.contains(.rightToLeft)
+    words.name = { room.displayName(of: $0).string }
+    let base = Host.origin + "/#"
+    words.address = { event in
+      base + Place.room(room.id).fragment + "/" + PercentEncoding.encode(event.text)
+    }
+    return words
+  }
+}
+
+extension MessageContent {
+  /// A text as it was written; of what has parts, each in its line.
+  fileprivate var exportedWords: String {
+    var lines = [body.string]
+    for answer in poll?.answers ?? [] { lines.append("– " + answer.text.string) }
+    for entry in gallery { lines.append("– " + (entry.attachment?.fileName.string ?? entry.body.string)) }
+    return lines.joined(separator: "\n")
+  }
+}
