@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import MessageRows
 import Messenger
 import WebHost
 
