@@ -350,14 +350,14 @@ async def _(test):
         await alice.until("() => localStorage.getItem('snoozed-until') === null")
 
 
-# 8 s: seven tasks one after the other, in one room and with one page.
+# 6 s: seven tasks one after the other, in one room and with one page.
 @test("flows: in a room one answers and reacts, sends a picture with words, forwards to two chats, finds what was said, makes a moderator; "
       "from the list one mutes; in a chat one calls with video")
 async def _(test):
     await seven_tasks(test, on_phone=False)
 
 
-# 9 s: as above.
+# 7 s: as above.
 @test("flows: on a phone, the same in a room, from the list and in a chat")
 async def _(test):
     await seven_tasks(test, on_phone=True, **PHONE)
