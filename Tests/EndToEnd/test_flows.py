@@ -1,36 +1,266 @@
-"""The flows that people go through most, with the actions that each may take: a press, or one thing typed. One more action fails the test."""
+"""The tasks that people do most, with the actions that each takes: a press, one thing typed, or a key. One more or one less fails the test,
+and so does another number in Documentation/Usability.md, whose table says the same."""
 import json
+import os
+import re
 import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
 from accessibility import check
-from browser import PASSWORD, expect, open_settings, people
+from browser import MEDIA_FLAGS, PASSWORD, Watch, expect, open_settings, people, room_fragment
 from client import User, fresh, room_path
 from harness import test
-from server import Server
+from png import png
+from server import ROOT, Server
+from test_calling import just_the_two
+from test_chatting import Finger, centre
 
 NEEDS_BROWSER = True
 
+# A phone of 360 pixels, for the tasks that go another way there.
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+ROSE = {"name": "rose.png", "mimeType": "image/png", "buffer": png(400, 300)}
+
+
+def documented():
+    """What Documentation/Usability.md says of each task: (actions at a desk, actions on a phone)."""
+    with open(os.path.join(ROOT, "Documentation", "Usability.md"), encoding="utf-8") as f:
+        rows = re.findall(r"^\| \d+ \| ([^|]+) \| (\d+) \| (\d+) \|", f.read(), re.M)
+    return {task: (int(desk), int(phone)) for task, desk, phone in rows}
+
 
 class Actions:
-    """Does and counts what a person does."""
+    """Does and counts what a person does. Where the pointer rests is no action of its own: it has to go there to press."""
 
-    def __init__(self, person):
-        self.person, self.count = person, 0
+    def __init__(self, person, on_phone=False):
+        self.person, self.count, self.on_phone, self.watch = person, 0, on_phone, None
+
+    def _count(self):
+        self.watch = self.watch or Watch()
+        self.count += 1
 
     async def press(self, role, name, exact=False):
-        self.count += 1
-        await self.person.page.get_by_role(role, name=name, exact=exact).locator("visible=true").first.click()
+        await self.at(self.person.page.get_by_role(role, name=name, exact=exact).locator("visible=true").first)
+
+    async def at(self, place, **options):
+        self._count()
+        await place.click(**options)
 
     async def type(self, text):
         """Where the focus is."""
-        self.count += 1
+        self._count()
         await self.person.page.keyboard.type(text)
 
     async def key(self, name):
-        self.count += 1
+        self._count()
         await self.person.page.keyboard.press(name)
+
+    async def choose(self, place, option):
+        """Opens a list of choices and presses one of them."""
+        self._count()
+        self._count()
+        await place.select_option(option)
+
+    async def open_menu(self, place):
+        """With the other button of the mouse. A finger is held there: the browser tells the page the same."""
+        await self.at(place, button="right")
+
+    async def swipe(self, place):
+        self._count()
+        finger, (x, y) = await Finger.of(self.person), await centre(place)
+        await finger.slide((x, y), (x + 100, y + 4))
+        await finger.lift()
+
+    async def take_file(self, press):
+        """Presses, and chooses a picture in the system's own dialog."""
+        async with self.person.page.expect_file_chooser() as chooser:
+            await press
+        self._count()
+        await (await chooser.value).set_files(ROSE)
+
+    def done(self, task, actions):
+        """At the task's end state, which the caller has seen."""
+        where = "phone" if self.on_phone else "desk"
+        print(f"          {task}, {where}: {self.count} actions, {self.watch.read() / 1000:.1f} s of a program's hands")
+        said = documented()[task][self.on_phone]
+        assert self.count == actions == said, f"{task}, {where}: {self.count} actions, {actions} here, {said} in Documentation/Usability.md"
+
+
+# The tasks. Each starts where Documentation/Usability.md says and ends when what was wanted is seen.
+
+async def write_to_somebody(do):
+    person = do.person
+    await do.press("button", "New conversation")
+    await expect(person.page.get_by_role("combobox", name="Name, ID or link")).to_be_focused()
+    await do.type("zo")
+    await person.page.get_by_role("option", name="Zoe").first.wait_for()
+    await do.key("Enter")
+    await expect(person.page.get_by_role("heading", name="Zoe")).to_be_focused()
+    await do.type("hello")
+    await do.key("Enter")
+    await person.sees("hello")
+    do.done("Write to somebody by name", 5)
+
+
+async def make_room(do):
+    page = do.person.page
+    await do.press("button", "New conversation")
+    await do.press("tab", "New room")
+    await do.press("textbox", "Room name")
+    await do.type("Trio")
+    await do.press("combobox", "Invite (optional)")
+    for letters in ("Zoe", "Yan", "Xav"):
+        await do.type(letters)
+        await page.get_by_role("option", name=letters).first.wait_for()
+        await do.key("Enter")
+    await do.press("button", "Create room")
+    await do.person.heading("Trio").wait_for()
+    do.done("Make a room with three people", 12)
+
+
+async def invite_by_link(do):
+    await do.press("button", "Members and settings")
+    await do.press("button", "Invite", exact=True)
+    await do.press("button", "Copy link", exact=True)
+    await do.person.page.get_by_text("Link copied").wait_for()
+    do.done("Invite somebody without an account", 3)
+
+
+async def create_account(do):
+    person = do.person
+    await do.press("tab", "Create account")
+    await do.at(person.page.get_by_label("User name", exact=True).locator("visible=true"))
+    await do.type(fresh("erika"))
+    await do.key("Tab")
+    await do.type(PASSWORD)
+    await do.key("Enter")
+    await do.press("button", "New conversation")
+    await do.type("host qq")
+    await person.page.get_by_role("option", name="Host Qq").first.wait_for()
+    await do.key("Enter")
+    await person.composer.wait_for()
+    await do.type("hello")
+    await do.key("Enter")
+    await person.sees("hello")
+    do.done("Create an account and send the first message", 11)
+
+
+async def answer_and_react(do):
+    person, asked = do.person, do.person.message("could somebody water")
+    if do.on_phone:
+        await do.swipe(asked)
+        await person.page.get_by_text("Replying to").wait_for()
+    else:
+        await asked.hover()
+        await do.press("button", "Reply", exact=True)
+    await do.type("gladly")
+    await do.key("Enter")
+    await person.sees("gladly")
+    if do.on_phone:
+        await do.open_menu(asked.first)
+        await do.at(person.line("React"))
+    else:
+        await asked.hover()
+        await do.press("button", "Add a reaction")
+    await do.at(person.dialog.get_by_role("button", name=re.compile("thumbs ?up", re.I)).first)
+    await asked.get_by_role("button", name="👍 1").wait_for()
+    do.done("Answer a message and react to it", 6 if do.on_phone else 5)
+
+
+async def send_picture(do):
+    person = do.person
+    if do.on_phone:
+        await do.press("button", "Send something else")
+        await do.take_file(do.at(person.line("Photo or video")))
+    else:
+        await do.take_file(do.press("button", "Attach a file"))
+    await expect(person.page.get_by_label("Caption")).to_be_focused()
+    await do.type("in bloom")
+    await do.key("Enter")
+    await person.sees("in bloom")
+    do.done("Send a picture with words", 5 if do.on_phone else 4)
+
+
+async def forward_to_two(do):
+    await do.open_menu(do.person.message("could somebody water").first)
+    await do.press("menuitem", "Forward…")
+    for name in ("Boris", "Kitchen"):
+        await do.press("checkbox", name)
+    await do.press("button", "Forward", exact=True)
+    await do.person.page.get_by_text("Forwarded", exact=True).wait_for()
+    do.done("Forward a message to two chats", 5)
+
+
+async def find_what_was_said(do):
+    person = do.person
+    if do.on_phone:
+        await do.press("button", "More about this room")
+        await do.at(person.line("Search in this room"))
+    else:
+        await do.press("button", "Search in this room")
+    await do.type("hose")
+    await do.key("Enter")
+    found = person.page.get_by_role("complementary", name="Search in this room")
+    await do.at(found.get_by_role("button", name=re.compile("hose")).first)
+    await person.highlighted("the hose hangs").wait_for()
+    if do.on_phone:
+        # The results still cover the room.
+        await do.at(found.get_by_role("button", name="Close"))
+        await person.sees("the hose hangs")
+    do.done("Find a message said last week", 6 if do.on_phone else 4)
+
+
+async def make_moderator(do):
+    person = do.person
+    await do.press("button", "Members and settings")
+    await do.at(person.members.filter(has_text="Boris").first)
+    async with person.page.expect_response(lambda answer: "m.room.power_levels" in answer.url and answer.request.method == "PUT") as saving:
+        await do.choose(person.dialog.get_by_label("Role"), "Moderator")
+    assert 50 in json.loads((await saving.value).request.post_data)["users"].values()
+    do.done("Make somebody a moderator", 4)
+
+
+async def mute(do):
+    await do.open_menu(do.person.entry("Kitchen"))
+    await do.at(do.person.line("Notifications"))
+    async with do.person.page.expect_response(lambda answer: "/pushrules/" in answer.url and answer.request.method == "PUT"):
+        await do.at(do.person.line("Nothing"))
+    do.done("Mute a room", 3)
+
+
+async def be_quiet(do):
+    await do.press("button", "Your profile")
+    await do.press("menuitem", "Do not disturb")
+    async with do.person.page.expect_response(lambda answer: answer.url.endswith("/martlet.snooze")):
+        await do.press("menuitem", "For an hour")
+    do.done("Be not disturbed for an hour", 3)
+
+
+async def call_with_video(do):
+    await do.press("button", "Video call", exact=True)
+    await do.person.page.get_by_text("It rings at the other end.").wait_for()
+    do.done("Call somebody with video", 1)
+
+
+def named(test, **names):
+    """Accounts with these display names."""
+    users = {name: User(test.base, name) for name in names}
+    for name, user in users.items():
+        user.put(f"profile/{user.user_id}/displayname", {"displayname": names[name]}).ok()
+    return users
+
+
+def garden(test):
+    """A room of three in which a few things are said, an empty one, a direct chat, and the accounts: (room, chat, users)."""
+    users = named(test, alice="Alice", boris="Boris", clara="Clara")
+    room = users["alice"].create_room(name="Garden", preset="public_chat")
+    for name in ("boris", "clara"):
+        users[name].join(room)
+    users["boris"].send(room, "could somebody water the beans?")
+    users["clara"].send(room, "the hose hangs in the shed")
+    users["alice"].create_room(name="Kitchen")
+    return room, just_the_two(users["alice"], users["boris"]), users
 
 
 @test("flows: a chat with somebody by two letters of a name, a room with three people, and someone invited by a link")
@@ -42,21 +272,12 @@ async def _(test):
     hall = alice_user.create_room(name="Hall", preset="public_chat")
     for name in ("zoe", "yann", "xavier"):
         users[name].join(hall)
-    async with people(test, "alice") as alice:
+    async with people(test, "alice", permissions=["clipboard-read", "clipboard-write"]) as alice:
         page = alice.page
         await alice.sign_in(alice_user)
         await alice.entry("Hall").wait_for()
 
-        # A direct chat: two letters, Enter; the dialog has the focus in its field.
-        do = Actions(alice)
-        await page.get_by_role("button", name="New conversation").first.click()
-        field = page.get_by_role("combobox", name="Name, ID or link")
-        await expect(field).to_be_focused()
-        await do.type("zo")
-        await page.get_by_role("option", name="Zoe").first.wait_for()
-        await do.key("Enter")
-        await alice.heading(f"Zoe Zz{users['zoe'].user_id[1:]}").wait_for()
-        assert do.count <= 2, do.count
+        await write_to_somebody(Actions(alice))
         # The same person again is the same chat.
         first = page.url
         await page.get_by_role("button", name="New conversation").first.click()
@@ -66,23 +287,13 @@ async def _(test):
         await alice.heading(f"Zoe Zz{users['zoe'].user_id[1:]}").wait_for()
         assert page.url == first, (page.url, first)
 
-        # A new room with three people: one dialog.
-        do = Actions(alice)
-        await do.press("button", "New conversation")
-        await do.press("tab", "New room")
-        await page.get_by_role("textbox", name="Room name").fill("Trio")
-        invited = page.get_by_role("combobox", name="Invite (optional)")
-        await invited.focus()
-        for letters in ("Zoe", "Yan", "Xav"):
-            await do.type(letters)
-            await page.get_by_role("option", name=letters).first.wait_for()
-            await do.key("Enter")
-        await do.press("button", "Create room")
-        await alice.heading("Trio").wait_for()
-        assert do.count <= 9, do.count
+        await make_room(Actions(alice))
         room = await page.evaluate("() => decodeURIComponent(location.hash.split('/')[1])")
         members = alice_user.get(room_path(room, "members")).ok()["chunk"]
         assert sorted(event["state_key"] for event in members) == sorted(user.user_id for user in users.values()), members
+
+        await invite_by_link(Actions(alice))
+        await page.keyboard.press("Escape")
 
         # Nobody is found: it says so, and what to do.
         await page.get_by_role("button", name="New conversation").first.click()
@@ -105,7 +316,7 @@ async def _(test):
         await do.press("button", "Your profile")
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
             await do.press("menuitemcheckbox", "Away")
-        assert do.count <= 2 and status()["presence"] == "unavailable", (do.count, status())
+        assert do.count == 2 and status()["presence"] == "unavailable", (do.count, status())
         await page.get_by_role("button", name="Your profile").click()
         await expect(page.get_by_role("menuitemcheckbox", name="Away")).to_be_checked()
         await page.keyboard.press("Escape")
@@ -116,7 +327,7 @@ async def _(test):
         await do.press("button", "At lunch")
         async with page.expect_response(lambda answer: answer.url.endswith("/status") and answer.request.method == "PUT"):
             await do.press("button", "Save")
-        assert do.count <= 4 and status()["status_msg"] == "🍽️ At lunch", (do.count, status())
+        assert do.count == 4 and status()["status_msg"] == "🍽️ At lunch", (do.count, status())
         await page.get_by_role("button", name="Your profile").click()
         await alice.dialog.get_by_text("🍽️ At lunch").wait_for()
         await alice.choose("Change status…")
@@ -131,13 +342,9 @@ async def _(test):
             await page.reload()
         assert status().get("status_msg", "") == "", status()
 
-        do = Actions(alice)
-        await do.press("button", "Your profile")
-        await do.press("menuitem", "Do not disturb")
-        async with page.expect_response(lambda answer: answer.url.endswith("/martlet.snooze")):
-            await do.press("menuitem", "For an hour")
+        await be_quiet(Actions(alice))
         until = user.get(f"user/{quote(user.user_id)}/account_data/martlet.snooze").ok()["until"] / 1000 - time.time()
-        assert do.count <= 3 and 3500 < until < 3700, (do.count, until)
+        assert 3500 < until < 3700, until
         await page.get_by_role("button", name="Your profile").click()
         await page.get_by_role("menuitemcheckbox", name="Do not disturb").click()
         await alice.dialog.get_by_text("On until").wait_for()
@@ -264,3 +471,63 @@ async def _(test):
             await page.get_by_role("link", name="help@test.example").wait_for()
     finally:
         server.close()
+
+
+# 6 s: seven tasks one after the other, in one room and with one page.
+@test("flows: in a room one answers and reacts, sends a picture with words, forwards to two chats, finds what was said, makes a moderator; "
+      "from the list one mutes; in a chat one calls with video")
+async def _(test):
+    await seven_tasks(test, on_phone=False)
+
+
+# 7 s: as above.
+@test("flows: on a phone, the same in a room, from the list and in a chat")
+async def _(test):
+    await seven_tasks(test, on_phone=True, **PHONE)
+
+
+async def seven_tasks(test, on_phone, **options):
+    room, chat, users = garden(test)
+    async with people(test, "alice", flags=MEDIA_FLAGS, **options) as alice:
+        do = lambda: Actions(alice, on_phone)
+        await alice.sign_in(users["alice"])
+        await mute(do())
+        await alice.open_room(room)
+        await answer_and_react(do())
+        await send_picture(do())
+        await forward_to_two(do())
+        await find_what_was_said(do())
+        await make_moderator(do())
+        levels = users["alice"].get(room_path(room, "state", "m.room.power_levels")).ok()["users"]
+        assert levels[users["boris"].user_id] == 50, levels
+        await alice.page.goto(test.base + "/" + room_fragment(chat))
+        await alice.page.reload()
+        await alice.composer.wait_for()
+        await call_with_video(do())
+        await alice.page.get_by_role("button", name="Hang up").click()
+
+
+@test("flows: whoever has no account makes one and writes to somebody, at a desk and on a phone")
+async def _(test):
+    named(test, host="Host Qq")
+    for on_phone in (False, True):
+        async with people(test, "erika", fresh=True, **(PHONE if on_phone else {})) as erika:
+            await create_account(Actions(erika, on_phone))
+
+
+@test("flows: on a phone, a chat with somebody, a room with three people, someone invited by a link, and an hour without being disturbed")
+async def _(test):
+    users = named(test, alice="Alice", zoe="Zoe Zz", yann="Yann Zz", xavier="Xavier Zz")
+    hall = users["alice"].create_room(name="Hall", preset="public_chat")
+    for name in ("zoe", "yann", "xavier"):
+        users[name].join(hall)
+    async with people(test, "alice", permissions=["clipboard-read", "clipboard-write"], **PHONE) as alice:
+        do = lambda: Actions(alice, on_phone=True)
+        await alice.sign_in(users["alice"])
+        await alice.entry("Hall").wait_for()
+        await be_quiet(do())
+        for task in (write_to_somebody, make_room):
+            await task(do())
+            await alice.page.get_by_role("button", name="Back to conversations").click()
+        await alice.open_room(hall)
+        await invite_by_link(do())
