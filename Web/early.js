@@ -157,6 +157,7 @@ function showList() {
     const [from, to] = [screen, root].map(page => page.querySelector('.ma-rooms'));
     if (to) to.scrollTop = from.scrollTop;
     screen.remove();
+    screen.goOn(root);
   });
 }
 

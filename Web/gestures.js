@@ -147,3 +147,32 @@ export function listenForHold(button, tell) {
     listen('pointercancel', () => end(2));
   });
 }
+
+// ---- Menus
+
+const menuMilliseconds = 600;
+
+// A finger that rests on what has a menu opens it. Browsers tell of that as of the mouse's other button; iOS does not.
+function followResting() {
+  let finger = null;
+  const end = () => { clearTimeout(finger?.timer); finger = null; };
+
+  addEventListener('pointerdown', e => {
+    end();
+    if (e.pointerType !== 'touch' || !e.isPrimary || !e.target.closest('.mg-message, .ma-entry, .ma-rail-item')) return;
+    const { target, clientX, clientY } = e;
+    const timer = setTimeout(() => {
+      end();
+      target.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, clientX, clientY }));
+      // The finger that goes up then presses nothing.
+      const swallow = e => { e.preventDefault(); e.stopPropagation(); };
+      addEventListener('click', swallow, { capture: true, once: true });
+      addEventListener('pointerup', () => setTimeout(() => removeEventListener('click', swallow, true), 50), { once: true });
+    }, menuMilliseconds);
+    finger = { timer, x: clientX, y: clientY };
+  }, true);
+  addEventListener('pointermove', e => { if (finger && Math.hypot(e.clientX - finger.x, e.clientY - finger.y) > startPixels) end(); }, true);
+  for (const name of ['pointerup', 'pointercancel', 'contextmenu']) addEventListener(name, end, true);
+}
+
+followResting();

@@ -32,7 +32,8 @@ export function keepList(root) {
   }
 }
 
-// nil unless there is one. A room that is chosen in it is the page's address, which the program reads when it starts, and hears of later.
+// nil unless there is one. A room that is chosen in it is the page's address, which the program reads when it starts, and hears of later. Any
+// other button that was pressed is pressed again in the program's list: `goOn(list)`.
 export function drawKeptList() {
   const html = setting(KEY);
   if (html === '') return null;
@@ -48,12 +49,17 @@ export function drawKeptList() {
   center.className = 'ma-center';
   panes.append(...body.childNodes, center);
   screen.append(panes);
+  let pressed = '';
   screen.addEventListener('click', ({ target }) => {
     const line = target.closest('.ma-entry[data-room]');
+    if (!line) pressed = target.closest('button[aria-label]')?.ariaLabel ?? '';
     if (!line) return;
     for (const other of screen.querySelectorAll('.ma-entry.ma-selected')) other.classList.remove('ma-selected');
     line.classList.add('ma-selected');
     location.hash = 'room/' + encodeURIComponent(line.dataset.room);
   });
+  screen.goOn = list => {
+    if (pressed !== '') [...list.querySelectorAll('button[aria-label]')].find(button => button.ariaLabel === pressed)?.click();
+  };
   return screen;
 }

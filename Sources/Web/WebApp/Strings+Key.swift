@@ -29,9 +29,9 @@ extension Strings {
       lowPriority, spaces, markedUnread, fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer,
       shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden,
       chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority,
-      noLowPriority, markRead, markUnread, unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
-      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake,
-      snoozeHour, snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
+      noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere, whyUnread, unreadElsewhere, readUntil,
+      withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil,
+      wake, snoozeHour, snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
     // Room
     case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
       invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, chatBegins,

@@ -91,6 +91,7 @@ extension App {
     Host.setSetting(Settings.quietUntil, hours.map { App.clock($0.until) })
     let snoozed = client.notificationWishes.snoozedUntilMilliseconds
     Host.setSetting(Settings.snoozedUntil, snoozed > 0 ? "\(snoozed)" : nil)
+    main?.showProfile()
     Host.applyLook()
   }
 

@@ -88,6 +88,13 @@ final class NewDialog<D: DOM> {
       showForm()
       dom.setLength(frame.body, .scrollTop, 0)
     }
+    tabs.onPress = { [self] tab in
+      switch tab {
+      case 0: user.focus()
+      case 1: name.focus()
+      default: address.focus()
+      }
+    }
     kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
     dom.on(forms[0], .submit) { [self] _ in _ = user.settle() }
     dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }

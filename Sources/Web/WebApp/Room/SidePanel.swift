@@ -79,6 +79,8 @@ final class SidePanel<D: DOM> {
     case .pinned: open(TimelineKey(room, .pinned))
     case .search:
       search = SearchPanel(app, room, in: body) { [self] place, event in
+        // On a phone it lies over what was found.
+        if Host.pageState.contains(.narrow) { hide() }
         if place == self.room { went(to: event) } else { app.follow(Destination(Permalink(.room(place), event: event))) }
       }
     case .threads: threads = ThreadsPanel(app, room, in: body) { [self] in show(.thread($0)) }

@@ -88,7 +88,8 @@ final class RoomList<D: DOM> {
       avatar.show(
         id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
     }
-    for presence in presences { dom.setClass(presence, OwnPresence.kept.signClass) }
+    let isQuiet = app.client.notificationWishes.snoozedUntilMilliseconds > Host.wallClockMilliseconds()
+    for presence in presences { dom.setClass(presence, isQuiet ? "ma-presence ma-quiet" : OwnPresence.kept.signClass) }
   }
 
   func select(_ room: RoomID?) {

@@ -28,6 +28,10 @@ struct RoomMenu<D: DOM> {
 
   private func addAll(_ room: Room) {
     addReading(room)
+    let isMuted = app.client.notificationMode(of: id) == .mute
+    menu.add(isMuted ? .unmuteRoom : .muteRoom, isMuted ? .bell : .muted) { [app, id] in
+      app.askOrSay(.account(.changeNotifications(.mode(id, isMuted ? nil : .mute))))
+    }
     menu.add(.notifications, .bell) { [app, id] in
       app.dialogs.open(as: .menu) { NotificationMenu(app, id, in: $0) }
     }

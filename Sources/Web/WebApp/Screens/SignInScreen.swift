@@ -103,6 +103,7 @@ final class SignInScreen<D: DOM> {
       learnRegistration()
       dom.flush()
     }
+    tabs.onPress = { [self] in ($0 == 1 ? newUserName : userName).focus() }
   }
 
   // MARK: Invitations

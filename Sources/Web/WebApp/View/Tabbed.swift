@@ -5,6 +5,8 @@ import WebHost
 final class Tabbed<D: DOM> {
   private(set) var selected = 0
   var onChange: ((Int) -> Void)?
+  /// One was pressed, as against come to by the arrows: what it opens may take the focus.
+  var onPress: ((Int) -> Void)?
   private let dom: D
   private let node: Node
   private let isColumn: Bool
@@ -27,7 +29,11 @@ final class Tabbed<D: DOM> {
     dom.setAttribute(button, "role", "tab")
     let index = buttons.count
     buttons.append(button)
-    dom.on(button, .click) { [self] _ in select(index) }
+    dom.on(button, .click) { [self] _ in
+      select(index)
+      onPress?(index)
+      dom.flush()
+    }
     mark()
   }
 
