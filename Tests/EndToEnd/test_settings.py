@@ -68,7 +68,7 @@ async def _(test):
                 page = person.page
                 await person.sign_in(SimpleNamespace(user_id=ann["user_id"]))
                 await settings(person, "Account")
-                await page.get_by_text("None. With one you get").wait_for()
+                await page.get_by_text("None. With an e-mail address").wait_for()
                 await page.get_by_role("button", name="Add an e-mail address").click()
                 dialog = page.get_by_role("dialog").last
                 await dialog.get_by_label("E-mail address").fill("ann@example.org")
@@ -104,7 +104,7 @@ async def _(test):
                     await stranger.signed_in()
                     await settings(stranger, "Account")
                     await there.get_by_role("button", name="Remove ann@example.org").click()
-                    await there.get_by_text("None. With one you get").wait_for()
+                    await there.get_by_text("None. With an e-mail address").wait_for()
         finally:
             server.close()
 
