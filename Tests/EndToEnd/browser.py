@@ -197,7 +197,7 @@ class Person:
 
     async def own_id(self):
         if not self.user_id:
-            await self.page.get_by_role("button", name=PROFILE).click()
+            await open_settings(self.page)
             dialog = self.page.get_by_role("dialog")
             self.user_id = await dialog.get_by_text(re.compile("^@.+:")).first.inner_text()
             await self.page.keyboard.press("Escape")

@@ -4,7 +4,7 @@ import re
 from urllib.parse import quote
 
 from accessibility import check
-from browser import PASSWORD, PROFILE, expect, people
+from browser import PASSWORD, expect, open_settings, people
 from client import Api, User, fresh, room_path
 from harness import test
 from shell import Operator
@@ -68,7 +68,7 @@ async def _(test):
         assert not await person.page.get_by_role("link").count() and not await person.page.get_by_role("table").count()
         await check(person, "not for them")
         await person.page.get_by_role("button", name="Back to chats").click()
-        await person.page.get_by_role("button", name=PROFILE).click()
+        await open_settings(person.page)
         await person.page.get_by_role("dialog").get_by_text(other.user_id).wait_for()
         assert not await person.page.get_by_role("button", name="Administration").count()
 
@@ -80,7 +80,7 @@ async def _(test):
     async with people(test, "root") as person:
         page = person.page
         await person.sign_in(root)
-        await page.get_by_role("button", name=PROFILE).click()
+        await open_settings(page)
         await person.dialog.get_by_role("button", name="Administration").click()
         await heading(person, "Overview").wait_for()
         await page.get_by_role("link", name="Users").click()

@@ -122,6 +122,29 @@ async def long_room_on_phone(test, word):
         yield alice, finger, lambda text: users["boris"].send(room, text)
 
 
+@test("a finger that rests on a message or a room opens its menu, and presses nothing when it goes up; one that moves opens none")
+async def _(test):
+    async with long_room_on_phone(test, "newt") as (alice, finger, _):
+        page = alice.page
+        # Whatever this browser tells of a finger that rests: iOS tells nothing.
+        await page.evaluate("addEventListener('contextmenu', e => { if (e.isTrusted) e.stopImmediatePropagation(); }, true)")
+        x, y = await centre(alice.message("newt 29"))
+        await finger.slide((x, y), (x, y - 60))
+        await finger.lift()
+        await finger.tell("touchStart", x, y)
+        await page.get_by_role("menuitem", name="Reply", exact=True).wait_for()
+        await finger.lift()
+        await expect(page.get_by_role("menuitem", name="Reply", exact=True)).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("menu").wait_for(state="detached")
+        await page.get_by_role("button", name="Back to conversations").locator("visible=true").click()
+        x, y = await centre(alice.entry("Pond"))
+        await finger.tell("touchStart", x, y)
+        await page.get_by_role("menuitem", name="Mute").wait_for()
+        await finger.lift()
+        await expect(page.get_by_role("menuitem", name="Mute")).to_be_visible()
+
+
 # Proves P39
 @test("a message swiped far enough is answered, not far enough is not; to the other side the times come; scrolling stays scrolling")
 async def _(test):

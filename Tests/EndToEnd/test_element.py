@@ -467,7 +467,7 @@ async def _(test):
             await page.get_by_role("button", name="Use").click()
             await person.sign_in_by_typing(user)
             await page.goto(theirs.base + "/hostile.html")
-            await page.frame_locator("iframe").get_by_text("does not open inside the page of somebody else").wait_for()
+            await page.frame_locator("iframe").get_by_text("does not open inside someone else’s page").wait_for()
             frame = page.frame_locator("martlet-messenger iframe")
             await page.goto(theirs.base + "/embeds.html")
             await frame.get_by_role("button", name="Sign in").wait_for()

@@ -342,6 +342,8 @@ async def _(test):
         await be_quiet(Actions(alice))
         until = user.get(f"user/{quote(user.user_id)}/account_data/martlet.snooze").ok()["until"] / 1000 - time.time()
         assert 3500 < until < 3700, until
+        # The next sync says so.
+        await alice.until("() => localStorage.getItem('snoozed-until') !== null")
         await page.get_by_role("button", name="Your profile").click()
         await page.get_by_role("menuitemcheckbox", name="Do not disturb").click()
         await alice.dialog.get_by_text("On until").wait_for()

@@ -14,7 +14,7 @@ from test_admin import Operator
 NEEDS_BROWSER = True
 
 LINKS = "/_matrix/client/unstable/martlet.invite_links"
-NOT_VALID = "This invite link does not work, or not any more."
+NOT_VALID = "This invite link does not work, or no longer works."
 
 # The code's path, drawn as gray pixels by the browser.
 PIXELS = """svg => {

@@ -4,7 +4,7 @@ import base64
 import os
 import re
 
-from browser import PROFILE, people
+from browser import PROFILE, open_settings, people
 from client import User
 from harness import test
 from server import ROOT
@@ -131,7 +131,7 @@ async def _(test):
         await page.get_by_role("alert").filter(has_text="could not be loaded").wait_for()
         await page.unroute("**/app.more.wasm")
         await page.get_by_role("button", name="Reload").click()
-        await page.get_by_role("button", name=PROFILE).click()
+        await open_settings(page)
         await alice.dialog.get_by_role("heading", name="Settings").wait_for()
         # The browser says what it refused.
         alice.troubles.clear()

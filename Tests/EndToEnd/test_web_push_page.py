@@ -152,13 +152,13 @@ async def at_page(test, user, server, stub="", **options):
         yield alice
 
 
-async def open_settings(alice):
+async def open_notifications(alice):
     await open_settings(alice.page)
     await alice.page.get_by_role("tab", name="Notifications").click()
 
 
 async def switch_on(alice):
-    await open_settings(alice)
+    await open_notifications(alice)
     await alice.page.get_by_label("Show notifications of this browser").check()
     await alice.page.get_by_label("Also when this page is closed").check()
 
@@ -242,7 +242,7 @@ async def _(test):
 @test("with the page closed one is told of reactions to what one has said, and to what, once that was wanted")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
-        await open_settings(alice)
+        await open_notifications(alice)
         async with alice.page.expect_response(lambda answer: "martlet.reaction_notifications" in answer.url):
             await alice.page.get_by_label("Reactions to my messages").check()
         await alice.page.close()
@@ -333,7 +333,7 @@ async def _(test):
               return (await answer.json()).pushers.length === 0;
             }""", user.token)
 
-        await open_settings(alice)
+        await open_notifications(alice)
         assert await alice.page.get_by_label("Also when this page is closed").is_checked()
         await alice.picture("settings-web-push")
         await alice.page.set_viewport_size(PHONE)
@@ -359,7 +359,7 @@ async def _(test):
 
 async def asks_in_vain(person, words):
     """To be told with the page closed: the switch goes back, and these words say why."""
-    await open_settings(person)
+    await open_notifications(person)
     await person.page.get_by_label("Show notifications of this browser").check()
     switch = person.page.get_by_label("Also when this page is closed")
     # click, not check: it does not stay.
@@ -378,7 +378,7 @@ async def _(test):
         async with at_page(test, user, server) as alice:
             await asks_in_vain(alice, "Your server cannot tell this browser")
         async with at_page(test, user, server, "delete window.PushManager") as alice:
-            await open_settings(alice)
+            await open_notifications(alice)
             await alice.page.get_by_label("Show notifications of this browser").check()
             await alice.page.get_by_text("This browser tells of messages only while this page is open").wait_for()
             assert await alice.page.get_by_label("Also when this page is closed").count() == 0

@@ -147,14 +147,15 @@ import Testing
     #expect(Self.texts(host.client.spaces.roots) == ["!self:t", "!y:t"])
   }
 
-  @Test func `spaces stand in the order that one has given them, then by name; one is moved by as few orders as it takes`() throws {
+  @Test func `spaces stand in the order one gave them, then by name; one moves by as few orders as it takes`() throws {
     func ordered(_ id: String, _ name: String, _ order: String?) -> WireRoom {
       var space = Self.space(id, [], name: name)
       space.spaceOrder = order
       return space
     }
     var host = Self.host([
-      ordered("!a:t", "Anna", nil), ordered("!b:t", "Berta", "n"), ordered("!c:t", "Cesar", "c"), ordered("!d:t", "Dora", "é")
+      ordered("!a:t", "Anna", nil), ordered("!b:t", "Berta", "n"),
+      ordered("!c:t", "Cesar", "c"), ordered("!d:t", "Dora", "é")
     ])
     // What is no order counts as none.
     #expect(Self.texts(host.client.topLevelSpaces) == ["!c:t", "!b:t", "!a:t", "!d:t"])

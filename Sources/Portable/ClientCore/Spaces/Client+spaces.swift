@@ -25,7 +25,9 @@ extension SpaceChildChange {
 extension Client {
   /// Roots of the tree of spaces: first those that one has put in an order (`topLevelSpaceOrders`), then the others by their names.
   public var topLevelSpaces: [RoomID] {
-    let roots = spaces.roots.map { (id: $0, order: rooms[$0]?.state.marks.spaceOrder, name: FoldedText(rooms[$0]?.name.english ?? "")) }
+    let roots = spaces.roots.map { id in
+      (id: id, order: rooms[id]?.state.marks.spaceOrder, name: FoldedText(rooms[id]?.name.english ?? ""))
+    }
     return roots.ordered { one, other in
       switch (one.order, other.order) {
       case (let order?, let after?) where order != after: order < after

@@ -27,7 +27,9 @@ extension App {
   ///
   /// - Parameter isQuiet: whether nobody waits for it.
   func need(_ part: Part, isQuiet: Bool = false, _ then: @escaping () -> Void) {
-    if let base = part.base, !Host.hasPart(base.name) { return need(base, isQuiet: isQuiet) { [self] in need(part, isQuiet: isQuiet, then) } }
+    if let base = part.base, !Host.hasPart(base.name) {
+      return need(base, isQuiet: isQuiet) { [self] in need(part, isQuiet: isQuiet, then) }
+    }
     if Host.hasPart(part.name) { return then() }
     // In the place of a room that is to come stands that it comes.
     let isOver = part == .room || isQuiet ? {} : notices.showWhile(.opening)
