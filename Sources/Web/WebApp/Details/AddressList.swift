@@ -7,6 +7,7 @@ import WebHost
 /// The addresses of a room: the main one, others, and whether the public list names it.
 final class AddressList<D: DOM> {
   private let app: App<D>
+  private let frame: DialogFrame<D>
   private let dom: D
   private let room: RoomID
   private let page: Node
@@ -16,8 +17,9 @@ final class AddressList<D: DOM> {
   private var localAliases: [RoomAlias]?
   private var isListed: Bool?
 
-  init(_ app: App<D>, _ state: Room, in parent: Node) {
+  init(_ app: App<D>, _ state: Room, _ frame: DialogFrame<D>, in parent: Node) {
     self.app = app
+    self.frame = frame
     dom = app.dom
     room = state.id
     page = dom.element("div", "ma-form", in: parent)
@@ -33,7 +35,7 @@ final class AddressList<D: DOM> {
 
   /// What cannot be had has no line.
   private func took<Answer>(_ result: Result<Answer, ClientError>, _ keep: (Answer) -> Void) {
-    guard case .success(let answer) = result else { return }
+    guard frame.isOpen, case .success(let answer) = result else { return }
     keep(answer)
     showAgain()
   }

@@ -7,6 +7,7 @@ import WebHost
 /// What is rarely touched of a room: slow mode, rules that others keep, its ID and version.
 final class AdvancedPage<D: DOM> {
   private let app: App<D>
+  private let frame: DialogFrame<D>
   private let dom: D
   private let room: RoomID
   private let page: Node
@@ -16,14 +17,15 @@ final class AdvancedPage<D: DOM> {
   /// Rooms whose rules keep invitations from one.
   private var policyRooms: [RoomID]?
 
-  init(_ app: App<D>, _ state: Room, in parent: Node) {
+  init(_ app: App<D>, _ state: Room, _ frame: DialogFrame<D>, in parent: Node) {
     self.app = app
+    self.frame = frame
     dom = app.dom
     room = state.id
     page = dom.element("div", "ma-form", in: parent)
     update(state)
     app.ask(.capabilities()) { [self] result in
-      guard case .success(let found) = result else { return }
+      guard frame.isOpen, case .success(let found) = result else { return }
       newestVersion = found.defaultRoomVersion
       offered = found.extensions
       showAgain()
@@ -36,6 +38,7 @@ final class AdvancedPage<D: DOM> {
   private func loadPolicyRooms() {
     guard offered.contains(.policyLists), let user = app.userID else { return }
     app.ask(.accountData(Self.policyType, of: user)) { [self] result in
+      guard frame.isOpen else { return }
       switch result {
       case .success(let content): policyRooms = content["rooms"]?.elements.compactMap { RoomID($0) } ?? []
       case .failure(.refused(404, _, _, _)): policyRooms = []

@@ -29,13 +29,13 @@ final class RoomSettingsDialog<D: DOM> {
       .init(.access, .lock) { [self] page in
         access = AccessForm(app, in: page)
         access?.update(state)
-        addresses = AddressList(app, state, in: page)
+        addresses = AddressList(app, state, frame, in: page)
       },
       .init(.roles, .shield) { [self] in roles = RolesPage(app, state, in: $0) },
       .init(.notifications, .bell) { [frame] in NotificationChoice(app, room, in: $0) { frame.isOpen } }
     ]
     if !state.isSpace { chapters.append(.init(.groups, .people) { [self] in groups = GroupsPage(app, state, in: $0) }) }
-    chapters.append(.init(.advanced, .gear) { [self] in advanced = AdvancedPage(app, state, in: $0) })
+    chapters.append(.init(.advanced, .gear) { [self] in advanced = AdvancedPage(app, state, frame, in: $0) })
     _ = Chapters(chapters, in: frame)
   }
 

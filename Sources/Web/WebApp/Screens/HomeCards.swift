@@ -33,10 +33,13 @@ final class HomeCards<D: DOM> {
 
   /// Offers only what works here: links if the user may make some, public rooms if there are any.
   private func learn() {
+    let main = app.main
     app.ask(.capabilities()) { [self] result in
+      guard app.main === main else { return }
       if case .success(let found) = result, found.inviteLinks != nil { dom.setFlag(invite, "hidden", false) }
     }
     app.ask(.publicRooms(limit: 1)) { [self] result in
+      guard app.main === main else { return }
       if case .success(let page) = result, !page.rooms.isEmpty { dom.setFlag(find, "hidden", false) }
     }
   }
