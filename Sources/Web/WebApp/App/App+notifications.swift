@@ -89,10 +89,25 @@ extension App {
     let hours = client.notificationWishes.quietHours
     Host.setSetting(Settings.quietFrom, hours.map { App.clock($0.from) })
     Host.setSetting(Settings.quietUntil, hours.map { App.clock($0.until) })
-    let snoozed = client.notificationWishes.snoozedUntilMilliseconds
-    Host.setSetting(Settings.snoozedUntil, snoozed > 0 ? "\(snoozed)" : nil)
-    main?.showProfile()
+    Host.setSetting(Settings.snoozedUntil, snoozedUntil.map { "\($0)" })
+    showSnooze()
     Host.applyLook()
+  }
+
+  /// Until when one is not to be disturbed, in milliseconds since 1970; nil where one is.
+  var snoozedUntil: Int64? {
+    let until = client.notificationWishes.snoozedUntilMilliseconds
+    return until > Host.wallClockMilliseconds() ? until : nil
+  }
+
+  /// At one's own picture, until it is over.
+  private func showSnooze() {
+    main?.showProfile()
+    dom.flush()
+    guard let until = snoozedUntil else { return }
+    let rest = Double(until - Host.wallClockMilliseconds())
+    // A week at most; browsers have timers for three.
+    if rest < 2_000_000_000 { Host.after(milliseconds: rest + 1) { [self] in showSnooze() } }
   }
 
   /// The server goes by the clock of who was here last.

@@ -155,13 +155,18 @@ final class Rail<D: DOM> {
   }
 
   private func moved(_ space: RoomID?, _ key: Key) -> EventReply {
-    guard let space, let index = app.client.topLevelSpaces.firstIndex(of: space) else { return .pass }
+    let spaces = app.client.topLevelSpaces
+    guard let space, let index = spaces.firstIndex(of: space) else { return .pass }
+    let place: Int
     switch key {
-    case .arrowUp, .arrowLeft: app.moveSpace(space, to: index - 1)
-    case .arrowDown, .arrowRight: app.moveSpace(space, to: index + 1)
+    case .arrowUp, .arrowLeft: place = index - 1
+    case .arrowDown, .arrowRight: place = index + 1
     default: return .pass
     }
-    carried = space
+    if spaces.indices.contains(place) {
+      app.moveSpace(space, to: place)
+      carried = space
+    }
     return .preventDefault
   }
 }
@@ -169,7 +174,7 @@ final class Rail<D: DOM> {
 extension App {
   /// Among one's spaces, one of which is not in another.
   func moveSpace(_ space: RoomID, to index: Int) {
-    guard let userID, index >= 0 else { return }
+    guard let userID else { return }
     for (space, order) in client.topLevelSpaceOrders(toMove: space, to: index) {
       askOrSay(.setSpaceOrder(order, of: space, for: userID))
     }

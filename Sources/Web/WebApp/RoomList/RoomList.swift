@@ -88,8 +88,8 @@ final class RoomList<D: DOM> {
       avatar.show(
         id: user.string, name: app.client.ownDisplayName?.string ?? user.string, source: app.avatarSource(app.client.ownAvatar))
     }
-    let isQuiet = app.client.notificationWishes.snoozedUntilMilliseconds > Host.wallClockMilliseconds()
-    for presence in presences { dom.setClass(presence, isQuiet ? "ma-presence ma-quiet" : OwnPresence.kept.signClass) }
+    let sign = app.snoozedUntil == nil ? OwnPresence.kept.signClass : "ma-presence ma-quiet"
+    for presence in presences { dom.setClass(presence, sign) }
   }
 
   func select(_ room: RoomID?) {

@@ -34,9 +34,13 @@ final class FirstStepDialog<D: DOM> {
     frame.setFirst(name.input)
     show()
     name.onInput = { [self] in show() }
-    dom.on(picture.node, .click) { [self] _ in pick() }
+    dom.on(picture.node, .click) { [self] _ in change.pickPicture(picture) }
     dom.on(skip, .click) { _ in frame.close() }
     dom.on(form, .submit) { [self] _ in save() }
+  }
+
+  private var change: ProfileChange<D> {
+    ProfileChange(app: app, frame: frame, trouble: trouble) { [self] in show() }
   }
 
   /// As others will see it.
@@ -48,34 +52,9 @@ final class FirstStepDialog<D: DOM> {
       source: app.avatarSource(app.client.ownAvatar))
   }
 
-  private func pick() {
-    guard !picture.isBusy else { return }
-    Host.pickFiles(accept: "image/*", isMultiple: false) { [self] files in
-      guard frame.isOpen, let file = files.first else { return }
-      guard file.isImage else {
-        dom.setText(trouble, .notPicture)
-        return dom.flush()
-      }
-      run(.account(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType))), picture) {}
-    }
-  }
-
   private func save() {
     let typed = name.text.trimmed
     guard !typed.utf8.isEmpty else { return picture.isBusy ? () : frame.close() }
-    run(.account(.setDisplayName(ByteString(typed))), submit) { [self] in frame.close() }
-  }
-
-  private func run(_ command: Command, _ button: SubmitButton<D>, _ then: @escaping () -> Void) {
-    guard !button.isBusy else { return }
-    button.setBusy(true)
-    dom.setText(trouble, "")
-    app.ask(command) { [self] result in
-      guard frame.isOpen else { return }
-      button.setBusy(false)
-      show()
-      if case .failed(let error) = result { dom.setText(trouble, Strings.words(for: error)) } else { then() }
-    }
-    dom.flush()
+    change.run(.account(.setDisplayName(ByteString(typed))), submit) { [self] in frame.close() }
   }
 }

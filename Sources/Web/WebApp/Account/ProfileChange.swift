@@ -1,0 +1,38 @@
+import ClientCore
+import JSON
+import Messenger
+import WebHost
+
+/// Changes one's picture or name from a page that shows them: its button is busy meanwhile, and what went wrong is said there.
+struct ProfileChange<D: DOM> {
+  let app: App<D>
+  let frame: DialogFrame<D>
+  let trouble: Node
+  /// Called with each answer: the page shows what is so now.
+  let onAnswer: () -> Void
+
+  func pickPicture(_ button: SubmitButton<D>) {
+    guard !button.isBusy else { return }
+    Host.pickFiles(accept: "image/*", isMultiple: false) { files in
+      guard frame.isOpen, let file = files.first else { return }
+      guard file.isImage else {
+        app.dom.setText(trouble, .notPicture)
+        return app.dom.flush()
+      }
+      run(.account(.setAvatar(app.effects.blobs.add(file), mimeType: ByteString(file.mediaType))), button)
+    }
+  }
+
+  func run(_ command: Command, _ button: SubmitButton<D>, _ then: @escaping () -> Void = {}) {
+    guard !button.isBusy else { return }
+    button.setBusy(true)
+    app.dom.setText(trouble, "")
+    app.ask(command) { result in
+      guard frame.isOpen else { return }
+      button.setBusy(false)
+      onAnswer()
+      if case .failed(let error) = result { app.dom.setText(trouble, Strings.words(for: error)) } else { then() }
+    }
+    app.dom.flush()
+  }
+}
