@@ -59,6 +59,7 @@ const services = [
 const troubles = {
   crashed: ['crashed', 'Something went wrong in this page.'],
   unreachable: ['unreachable', 'The page could not be loaded. Check your connection.'],
+  outdated: ['outdated', 'There is a new version of this page.'],
   building: ['building', 'This part is still being built on the server. It opens by itself when it is ready.'],
 };
 

@@ -95,8 +95,8 @@ export class Program {
   #waiting = [];               // events that came while the program was running
 
   // `root`: the element that it draws into; with a `frame` it has a page around it, which is the other end of that channel.
-  // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable', 'crashed', or
-  // 'building': it goes on by itself, and calls what that returned when it does.
+  // `services`: functions of the program that return the calls they serve, by name. `onTrouble(kind, error)`: 'unreachable', 'outdated',
+  // 'crashed', or 'building': it goes on by itself, and calls what that returned when it does.
   constructor(url, root, services, onTrouble) {
     this.url = url;
     this.root = root;
@@ -146,7 +146,8 @@ export class Program {
 
   partMissing(error) {
     console.error(error);
-    this.#onTrouble('unreachable', error);
+    // The server has a newer program by now, whose parts do not fit this one.
+    this.#onTrouble(error instanceof WebAssembly.LinkError ? 'outdated' : 'unreachable', error);
   }
 
   hasPart(name) { return !this.#parts.has(name); }

@@ -3,7 +3,7 @@ import contextlib
 import re
 from urllib.parse import quote
 
-from browser import PHONE, expect, in_room, people, send_files, still
+from browser import PHONE, expect, in_room, people, room_fragment, send_files, still
 from client import User, room_path
 from harness import test
 from test_browser import fits, picture, upload
@@ -403,6 +403,22 @@ async def _(test):
         await page.reload()
         await page.get_by_role("button", name="Emoji").click()
         await dialog.get_by_role("button", name="wav").filter(has_text="👋🏽").first.wait_for()
+
+
+# Proves P10
+@test("emoji are called and found by their names in the reader's language, without its accents, and by the English ones")
+async def _(test):
+    user = User(test.base, "alice")
+    room = user.create_room(name="Flur")
+    async with people(test, "alice", locale="de-DE", fresh=True) as alice:
+        await alice.sign_in(user, room_fragment(room), profile="Dein Profil")
+        await alice.page.get_by_role("button", name="Emoji", exact=True).click()
+        search = alice.page.get_by_role("dialog").get_by_label("Emoji suchen")
+        for words, emoji in (("daumen h", "👍"), ("FREUDENTRANEN", "😂"), ("thumbs up", "👍")):
+            await search.fill(words)
+            await alice.page.get_by_role("dialog").locator(".ma-emoji").first.filter(has_text=emoji).wait_for()
+        await alice.page.get_by_role("button", name="Daumen hoch", exact=True).click()
+        await expect(alice.page.get_by_role("textbox", name="Schreib eine Nachricht", exact=True)).to_have_value("👍")
 
 
 # Proves P22

@@ -128,7 +128,7 @@ async def _(test):
         may_come.set()
         await page.get_by_role("heading", name="Pick a conversation").wait_for()
         await page.get_by_role("button", name=PROFILE).click()
-        await page.get_by_role("alert").filter(has_text="could not be loaded").wait_for()
+        await page.get_by_role("alert").filter(has_text="new version of Martlet").wait_for()
         await page.unroute("**/app.more.wasm")
         await page.get_by_role("button", name="Reload").click()
         await open_settings(page)

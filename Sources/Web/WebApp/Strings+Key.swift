@@ -3,7 +3,7 @@ extension Strings {
   /// As the texts stand in the files of all languages.
   enum Key: Int, CaseIterable, Sendable {
     // Everywhere
-    case product, device, crashed, reload, unreachable, building, opening, framed, openAlone
+    case product, device, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in

@@ -1,9 +1,9 @@
 import Messenger
 import WebHost
 
-/// Emoji and what they are called: what a person picks from and what `:` completes. They are in `Web/emoji.txt`, which is fetched when they
-/// are first needed and is kept for the time without a network: a line each, `emoji names`. Names as Unicode has them, shortened,
-/// and what people say.
+/// Emoji and what they are called: what a person picks from and what `:` completes. A file has them, a line each: `emoji names`. It is fetched
+/// when they are first needed: `emoji.LANGUAGE.txt` with the names of Unicode's CLDR (`Scripts/emoji-names`), or else `Web/emoji.txt` with
+/// English ones, which is kept for the time without a network.
 struct Emoji: Equatable {
   /// As the file has them, each behind a line `#name`.
   enum Category: Int, CaseIterable {
@@ -13,7 +13,7 @@ struct Emoji: Equatable {
   }
 
   let text: String
-  /// The names, with commas between them, in small ASCII letters.
+  /// The names, with commas between them. The first is the one that is shown; the others are in small letters.
   let names: String
   var category = Category.often
 
@@ -55,7 +55,7 @@ struct Emoji: Equatable {
     // Those that are often used stand first, and once.
     let often = all.prefix { $0.category == .often }
     for emoji in all where emoji.category == .often || !often.contains(where: { $0.text.hasSameBytes(as: emoji.text) }) {
-      switch Match.rank(emoji.names, wanted) {
+      switch Match.rank(emoji.names.asciiLowercased, wanted) {
       case .none: break
       case 0?, 1?: first.append(emoji)
       default: others.append(emoji)
@@ -76,12 +76,24 @@ final class EmojiShelf {
     guard all.isEmpty else { return then() }
     waiting.append(then)
     guard waiting.count == 1 else { return }
-    Host.fetch(HostRequest(method: "GET", url: "emoji.txt")) { [self] answer in
-      if answer.status == 200 { all = Emoji.read(answer.body) }
-      let told = waiting
-      waiting = []
-      for then in told { then() }
+    let language = String(decoding: Host.language.utf8.prefix { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+    fetch(["emoji." + language + ".txt", "emoji.txt"])
+  }
+
+  /// The first of the files that is there.
+  private func fetch(_ files: [String]) {
+    guard let file = files.first else { return finish() }
+    Host.fetch(HostRequest(method: "GET", url: file)) { [self] answer in
+      guard answer.status == 200 else { return fetch(Array(files.dropFirst())) }
+      all = Emoji.read(answer.body)
+      finish()
     }
+  }
+
+  private func finish() {
+    let told = waiting
+    waiting = []
+    for then in told { then() }
   }
 }
 
