@@ -21,7 +21,7 @@ MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideL
 
 
 async def open_settings(page):
-    """By one's own picture."""
+    """Opens the settings from the user's own picture."""
     await page.get_by_role("button", name=PROFILE).click()
     await page.get_by_role("menuitem", name="Settings").click()
 

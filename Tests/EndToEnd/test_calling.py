@@ -133,7 +133,7 @@ async def _(test):
 
 
 # Proves A2, A7
-@test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
+@test("a voice call is declined and the caller is told; a call that the caller cancels stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await button(alice, "Call").click()
@@ -160,7 +160,7 @@ async def _(test):
 
 
 # Proves A3
-@test("whoever is called by another one during a call is asked: to decline says that one is in a call, to answer ends the call")
+@test("a second call during a call asks the user: declining says that the user is busy, answering ends the first call")
 async def _(test):
     users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
     room = just_the_two(users["alice"], users["boris"])
@@ -271,7 +271,7 @@ async def vanish(person, other):
 
 
 # Proves A4
-@test("a call that nobody answers ends: whoever called is told, and it rings no more")
+@test("a call that nobody answers ends: the caller is told, and it stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await rule_time(alice, room)

@@ -54,7 +54,7 @@ async def sign_in_in_arabic(person, user):
 
 
 # Proves C45
-@test("where one is: refused it says why, allowed it is looked at first and then sent, without a notification where that is ticked")
+@test("sharing a location says why if permission is refused, else previews it and sends it, silently if that is ticked")
 async def _(test):
     room, users = two_in(test, "Gate")
     async with in_room(test, room, users, whole=True) as (alice, boris):

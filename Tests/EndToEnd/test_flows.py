@@ -299,7 +299,7 @@ async def _(test):
         await page.keyboard.press("Escape")
 
 
-@test("flows: one is away, not to be disturbed for an hour, or says what one is doing, by one's own picture")
+@test("flows: the user sets away, do not disturb for an hour, or a status, from their own picture")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     friend.join(user.create_room(name="Hall", preset="public_chat"))
@@ -506,7 +506,7 @@ async def seven_tasks(test, on_phone, **options):
         await alice.page.get_by_role("button", name="Hang up").click()
 
 
-@test("flows: whoever has no account makes one and writes to somebody, at a desk and on a phone")
+@test("flows: a new user creates an account and writes to somebody, on a desktop and on a phone")
 async def _(test):
     named(test, host="Host Qq")
     for on_phone in (False, True):

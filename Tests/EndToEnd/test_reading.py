@@ -445,7 +445,7 @@ async def _(test):
 
 
 # Proves P26
-@test("one is told of reactions to what one has said, once that was wanted, and of no others")
+@test("the page notifies of reactions to the user's own messages, once that is turned on, and of no others")
 async def _(test):
     room, users = two_in(test, "Cheers")
     users["alice"].create_room(name="Elsewhere")
