@@ -127,7 +127,7 @@ package struct Folding {
     return end
   }
 
-  /// The first row from there on; nil where there is none.
+  /// Returns the first row from `index` on, or nil if there is no such row.
   package func firstRow(from index: Int) -> RowID? {
     entries[index...].firstIndex { !$0.isHidden }.flatMap { pieces(around: $0).first?.row }
   }

@@ -133,7 +133,7 @@ final class CallView<D: DOM> {
     return tile
   }
 
-  /// Whom the layout shows large: a screen, else who speaks or spoke last, else the first. nil in a grid.
+  /// Returns the tile that the layout shows large: a screen, else the current or last speaker, else the first. nil in a grid.
   private func chosen(_ models: [TileModel]) -> ByteString? {
     let screen = models.first { $0.kind == .screen }
     guard !layout.isGrid || screen != nil else { return nil }

@@ -66,7 +66,7 @@ final class GroupCalls<D: DOM> {
 
   func uses(_ room: RoomID) -> Bool { room == shown || room == bell.room || room == ongoing?.room }
 
-  /// Whoever is in that call sees the call instead.
+  /// Shows the bar of the room's call. A user who is in that call sees the call itself instead.
   func showBar() {
     timer?.cancel()
     timer = nil
