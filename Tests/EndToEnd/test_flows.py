@@ -231,7 +231,7 @@ async def be_quiet(do):
     await do.press("menuitem", "Do not disturb")
     async with do.person.page.expect_response(lambda answer: answer.url.endswith("/martlet.snooze")):
         await do.press("menuitem", "For an hour")
-    do.done("Be not disturbed for an hour", 3)
+    do.done("Turn on do not disturb for an hour", 3)
 
 
 async def call_with_video(do):
