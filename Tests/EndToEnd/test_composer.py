@@ -183,7 +183,7 @@ async def _(test):
 
 
 # Proves W25
-@test("a picture that was sent leaves the memory when one goes to another room, and is there again in its own")
+@test("a sent picture leaves memory when the user goes to another room, and is shown again on return")
 async def _(test):
     room, users = two_in(test, "Dunes")
     other = users["alice"].create_room(name="Sea")
@@ -270,7 +270,7 @@ async def _(test):
 
 
 # Proves P8
-@test("where a link leads is shown while one writes, once one pauses; not where previews are off")
+@test("a link's preview is shown while the user types, after a pause; not if previews are off")
 async def _(test):
     room, users = two_in(test, "Links")
     asked = []

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// The call on the page: who is in it, in a grid or with one of them large, and what one can do. It lies above the messages, which stay
+/// The call on the page: who is in it, in a grid or with one of them large, and the controls. It lies above the messages, which stay
 /// in use.
 final class CallView<D: DOM> {
   private let dom: D

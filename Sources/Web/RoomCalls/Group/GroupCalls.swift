@@ -3,7 +3,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Calls of many: the bar above a room in which one goes on, and the one that one is in.
+/// Group calls: the bar above a room with an ongoing call, and the call that the user is in.
 final class GroupCalls<D: DOM> {
   let desk: CallDesk<D>
   private let server: Server
