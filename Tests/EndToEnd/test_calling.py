@@ -133,7 +133,7 @@ async def _(test):
 
 
 # Proves A2, A7
-@test("a voice call is declined and the caller is told; a call that the caller cancels stops ringing")
+@test("a declined voice call tells the caller; a call that the caller cancels stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await button(alice, "Call").click()
@@ -160,7 +160,7 @@ async def _(test):
 
 
 # Proves A3
-@test("a second call during a call asks the user: declining says that the user is busy, answering ends the first call")
+@test("during a call, declining a second call says busy, and answering it ends the first")
 async def _(test):
     users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
     room = just_the_two(users["alice"], users["boris"])

@@ -493,7 +493,7 @@ async def _(test):
 
 
 # Proves P5
-@test("a message deleted only for the user is gone on both devices, also after a reload, and still there for others")
+@test("a message deleted only for the user stays gone on all their devices; others still see it")
 async def _(test):
     room, users = two_in(test, "Kitchen")
     users["boris"].send(room, "the first")

@@ -54,7 +54,7 @@ async def sign_in_in_arabic(person, user):
 
 
 # Proves C45
-@test("sharing a location says why if permission is refused, else previews it and sends it, silently if that is ticked")
+@test("sharing a location previews it, can send it silently, and says why if permission is refused")
 async def _(test):
     room, users = two_in(test, "Gate")
     async with in_room(test, room, users, whole=True) as (alice, boris):
@@ -183,7 +183,7 @@ async def _(test):
 
 
 # Proves W25
-@test("a sent picture leaves memory when the user goes to another room, and is shown again on return")
+@test("a sent picture leaves memory when the user leaves the room, and is shown again on return")
 async def _(test):
     room, users = two_in(test, "Dunes")
     other = users["alice"].create_room(name="Sea")

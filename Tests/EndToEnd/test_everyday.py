@@ -93,7 +93,7 @@ async def _(test):
 
 
 # Proves P36
-@test("a contact file is shown as a card with links that call and write; the file can still be saved")
+@test("a contact file is shown as a card with links to call and write, and can still be saved")
 async def _(test):
     room, users = two_in(test, "Seeds")
     card = ("BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada Lovelace\\, Countess\r\nORG:Analytical Engines\r\nTEL;TYPE=cell:+44 20 7946 0958\r\n"

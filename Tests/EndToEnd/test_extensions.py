@@ -65,7 +65,7 @@ class Provider:
                 "images": {"original": rendition(480, 320), "fixed_width_small": rendition(100, 67)}}
 
 
-@test("the GIF search goes through the server, page by page; a click sends a GIF, and the provider learns nothing of the user")
+@test("GIF search goes through the server, page by page, and tells the provider nothing of the user")
 async def _(test):
     test.own_server()
     provider = Provider()

@@ -299,7 +299,7 @@ async def _(test):
         await page.keyboard.press("Escape")
 
 
-@test("flows: the user sets away, do not disturb for an hour, or a status, from their own picture")
+@test("flows: from their picture the user sets away, do not disturb for an hour, or a status")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     friend.join(user.create_room(name="Hall", preset="public_chat"))

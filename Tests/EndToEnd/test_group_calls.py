@@ -196,7 +196,7 @@ async def _(test):
 
 
 # Proves A13, A18
-@test("a call on a phone: a user without a camera takes part, and a user who vanishes leaves the call")
+@test("a call on a phone: a user without a camera takes part, and one who vanishes leaves it")
 async def _(test):
     async with garden(test, "alice", "boris", viewport=PHONE) as (room, users, alice, boris):
         await boris.page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }")
@@ -222,7 +222,7 @@ async def _(test):
         await button(alice, "Hang up").click()
 
 
-@test("a call ends in this tab when another tab takes over: others are told, camera and microphone close, and the other tab can join")
+@test("a call ends when another tab takes over: others are told, devices close, that tab can join")
 async def _(test):
     async with garden(test, "alice", "boris") as (room, users, alice, boris):
         await alice.page.evaluate(CAPTURES)

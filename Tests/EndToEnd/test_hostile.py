@@ -129,7 +129,7 @@ def failed(person, name):
     return person.page.get_by_role("img", name=name).and_(person.page.locator("[data-state=failed]"))
 
 
-@test("a small SVG that would hang the browser is not drawn, whatever type it claims; the user's own is sent as a file")
+@test("an SVG that would hang the browser is not drawn, whatever type it claims, and sent as a file")
 async def _(test):
     room, users = two_in(test, "Gallery")
     boris, endless = users["boris"], ENDLESS.encode()

@@ -234,7 +234,7 @@ async def _(test):
 
 
 # Proves B20
-@test("without a pointer: a user joins a room's call, enlarges the speaker, mutes others, shares the screen and leaves")
+@test("without a pointer: the user joins a call, enlarges the speaker, mutes, shares and leaves")
 async def _(test):
     async with garden(test, "alice", "boris") as (_, _, alice, boris):
         hands, others = Hands(alice), Hands(boris)

@@ -62,7 +62,7 @@ async def _(test):
 
 
 # Proves P20, W14
-@test("a room is marked as unread from a message on: the divider is above it on return, on another device too")
+@test("a room marked as unread from a message on has the divider there on all devices")
 async def _(test):
     room, users = two_in(test, "Shelf")
     for words in ("one book", "two books", "three books"):
@@ -445,7 +445,7 @@ async def _(test):
 
 
 # Proves P26
-@test("the page notifies of reactions to the user's own messages, once that is turned on, and of no others")
+@test("if turned on, the page notifies of reactions to the user's own messages and of no others")
 async def _(test):
     room, users = two_in(test, "Cheers")
     users["alice"].create_room(name="Elsewhere")
@@ -475,7 +475,7 @@ async def _(test):
 
 
 # Proves P26
-@test("quiet hours are the account's: another browser that signs in later knows them, and they go on signing out")
+@test("quiet hours belong to the account: another browser gets them, and signing out removes them")
 async def _(test):
     user = User(test.base, "alice")
     user.create_room(name="Elsewhere")

@@ -409,7 +409,7 @@ async def _(test):
 
 
 # Proves P9
-@test("on a phone, dark and right to left, the rich editor grows, then scrolls, and shifts nothing")
+@test("on a dark right-to-left phone, the rich editor grows, then scrolls, and shifts nothing")
 async def _(test):
     room, users = two_in(test, "نخيل")
     users["boris"].send(room, "مرحبا")

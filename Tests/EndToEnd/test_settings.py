@@ -110,7 +110,7 @@ async def _(test):
 
 
 # Proves C30, C31, C32, P24
-@test("the user changes pictures, status and presence, signs out all other devices and closes the account")
+@test("the user changes pictures, status and presence, signs out other devices, closes the account")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     phone, tablet = User(test.base, login_as=user), User(test.base, login_as=user)

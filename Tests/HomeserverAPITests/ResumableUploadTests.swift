@@ -282,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `the server refuses one of two parts sent at once; a request for the offset ends an upload that hangs`() async throws {
+  @Test func `the server refuses a second part meanwhile; a request for the offset ends a hung upload`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let uri = try await create(fixture, ann)
