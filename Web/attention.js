@@ -36,7 +36,7 @@ function isQuiet() {
 
 const plainPicture = 'icon-192.png', pictureMilliseconds = 1000, pictureBytesLimit = 1 << 20;
 
-// As the system can show it, whoever asks for it; the page's own where there is none in time.
+// Returns the picture as a data URL that the system can show, or the page's icon if it does not load in time.
 async function pictureAt(source, milliseconds) {
   const abort = new AbortController(), timer = setTimeout(() => abort.abort(), milliseconds);
   try {

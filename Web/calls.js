@@ -23,7 +23,7 @@ export function openMedia(hear) {
   const wishes = new Map();
   let sendsLayers = false;
 
-  // A stream of the other side, or one's own, under the name by which it is shown.
+  // A remote or local stream, under the name by which it is shown.
   const stream = name => streams.get(name) ?? streams.set(name, new MediaStream()).get(name);
   const remote = (peer, name) => peer + '/' + name;
   // What is heard comes from there; empty for the browser's choice.

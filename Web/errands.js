@@ -67,7 +67,7 @@ const unsent = new Set();
 // A record of the program's store was written, or it, or all whose keys begin so, were deleted.
 export function noteRecord(store, key, isThere) {
   if (store !== 'martlet') return;
-  // Whoever signs in next may be at another server, which this one must not get the token of.
+  // The next user may sign in at another server. The worker must not send that server's token to this one.
   if (!isThere && 'a/session'.startsWith(key)) { unsent.clear(); globalThis.caches?.delete(cacheName).catch(() => {}); }
   if (!key.startsWith('a/outbox/')) return;
   if (!isThere) { unsent.delete(key); return; }

@@ -4,7 +4,7 @@ const answers = new Map();
 
 export function fetchEarly(url) {
   const answer = fetch(url);
-  // A failure reaches whoever takes the answer; until then it is no unhandled rejection.
+  // A failure reaches the code that takes the answer. Until then it must not count as an unhandled rejection.
   answer.catch(() => {});
   answers.set(new URL(url, import.meta.url).href, answer);
 }

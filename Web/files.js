@@ -125,7 +125,7 @@ export function dropFile(name) {
 
 export const dropFiles = () => change(kept => kept.clear());
 
-// The file of that name from before the page was loaded; nothing where there is none.
+// Returns the file of that name that was kept before the page was reloaded, or undefined.
 export async function findFile(name) {
   const file = await find(name);
   if (file) names.set(file, name);

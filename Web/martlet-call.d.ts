@@ -97,7 +97,7 @@ export interface CallSubscriber extends EventTarget {
 
 export interface CallEventMap {
   connectionCreated: CustomEvent<{ connection: CallConnection }>;
-  /** It has another role, which may be one's own: `call.connection`. */
+  /** The role of a connection changed; it may be your own (`call.connection`). */
   connectionChanged: CustomEvent<{ connection: CallConnection }>;
   connectionDestroyed: CustomEvent<{ connection: CallConnection }>;
   /** Of others: those that were there come right after `connect` as well. */
@@ -142,11 +142,11 @@ export class MartletCall extends EventTarget {
   static devices(): Promise<CallDevice[]>;
 
   readonly state: 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'closed';
-  /** One's own; null before `connect`. */
+  /** Your own connection; null before `connect`. */
   readonly connection: CallConnection | null;
   /** Whether media goes straight to the others. */
   readonly isRelayed: boolean;
-  /** Those of others. */
+  /** The connections of others. */
   readonly connections: CallConnection[];
   readonly streams: CallStream[];
   readonly speaker: CallStream | null;

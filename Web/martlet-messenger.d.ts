@@ -124,7 +124,7 @@ export interface MessengerEventMap {
   connected: CustomEvent<{}>;
   /** It does not, or there is no network. What is written waits. */
   disconnected: CustomEvent<{}>;
-  /** Any event that came into the room, one's own as well: `type` and `content` as Matrix has them. History is not told. */
+  /** Any new event of the room, your own as well: `type` and `content` as Matrix has them. History is not reported. */
   message: CustomEvent<{ id: string; type: string; sender: string; name: string; own: boolean; time: number; content: Record<string, unknown> }>;
   /** A message with a file, besides `message`. */
   file: CustomEvent<Said & { kind: 'image' | 'video' | 'audio' | 'file'; fileName: string; size?: number; type?: string; url?: string }>;
@@ -147,7 +147,7 @@ export interface MessengerEventMap {
   memberleft: CustomEvent<Member>;
   /** Another name or picture, invited, asks to come in, no longer invited. */
   memberchanged: CustomEvent<Member & { membership: string }>;
-  /** One is out of the room. */
+  /** The user left the room, was removed or banned. */
   left: CustomEvent<{ by: string; membership: string }>;
   /** Something else about the room changed: a state event. */
   system: CustomEvent<{ id: string; type: string; stateKey: string; sender: string; time: number; content: Record<string, unknown> }>;
@@ -283,12 +283,12 @@ export class MartletMessenger extends HTMLElement {
   homeserver: string | null;
   room: string | null;
   theme: string | null;
-  /** Opens or closes a widget; it tells whether one is open. */
+  /** Whether the widget is open. Setting it opens or closes the widget. */
   open: boolean;
 
   /**
    * Draws content of a kind: of rows (`custom.kind`; those already shown keep what they have), and in a room messages with that `msgtype` and
-   * events of that type, of whomever, in the room and in threads. Those without a renderer are shown as their `body`. There the data is all of the
+   * events of that type, from any sender, in the room and in threads. Those without a renderer are shown as their `body`. There the data is all of the
    * event's content, as somebody wrote it: put it into texts, not into markup. It is drawn anew when the message is edited.
    */
   register(kind: string, renderer: Renderer): Promise<void>;
@@ -309,17 +309,17 @@ export class MartletMessenger extends HTMLElement {
   signOut(): Promise<void>;
   join(): Promise<void>;
   /**
-   * Rules beside the client's Markdown, in their order, for texts that people write from now on; at most 50. What is none throws a TypeError. The text
-   * as it was written stays the message's `body`. Texts behind `/plain`, words below files and what the page sends are not looked at.
+   * Rules beside the client's Markdown, in their order, for texts that people write from now on; at most 50. An invalid rule throws a TypeError. The text
+   * as it was written stays the message's `body`. Texts after `/plain`, captions of files and what the page sends are not affected.
    */
   markdown: readonly MarkdownRule[];
-  /** Fulfilled with the event's ID when the server has it. `data` are further keys of the content, with names of one's own (`com.example.order`). */
+  /** Fulfilled with the event's ID when the server has it. `data` are further keys of the content, with your own names (`com.example.order`). */
   send(text: string, options?: { data?: Record<string, unknown> }): Promise<string | RowID>;
-  /** Any event, of a type of one's own too. */
+  /** Sends any event, also of a custom type. */
   sendEvent(type: string, content: Record<string, unknown>): Promise<string>;
-  /** A message of a kind of one's own (`com.example.order`; names that begin with `m.` are refused), up to 60,000 bytes. `body` is for all who do not draw it. */
+  /** Sends a message of a custom kind (`com.example.order`; names that begin with `m.` are refused), up to 60,000 bytes. `body` is for clients that do not draw it. */
   sendMessage(content: { msgtype: string; body: string; [key: string]: unknown }): Promise<string>;
-  /** Fulfilled when the way there has begun: what is not at hand is fetched first. What is no event's ID is refused. */
+  /** Fulfilled when scrolling begins; what is not loaded is fetched first. Rejected if `event` is not an event's ID. */
   scrollToEvent(event: string): Promise<void>;
 
   // Without one
@@ -353,7 +353,7 @@ export class MartletMessenger extends HTMLElement {
   // A text chat (attribute `sender-id`), besides all of these. There `send` needs no event: the message is there at once, or the Error says `empty`,
   // `too long` or `not connected`.
 
-  /** The sender's ID decides the side. One's own that repeats a text which waits for its confirmation is that confirmation. */
+  /** The sender's ID decides the side. An own message that repeats a text waiting for its confirmation confirms it. */
   addMessage(message: ChatMessage): Promise<RowID>;
   /** What became of an own message; unknown rows are harmless. */
   setState(id: RowID, state: 'sent' | 'sending' | 'queued' | 'failed'): Promise<void>;

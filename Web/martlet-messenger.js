@@ -30,12 +30,12 @@ function keptUnread(act, { homeserver, room }, ...value) {
   try { return localStorage[act](`martlet-messenger ${homeserver} ${room}`, ...value); } catch { return null; }
 }
 
-// Why the page does not send that as a message of its own kind.
+// Returns why the page cannot send that as a custom message, or null.
 function refusedMessage(content, homeserver) {
   if (!homeserver) return 'There is no room.';
   const { msgtype, body } = content;
-  if (typeof msgtype !== 'string' || msgtype === '' || msgtype.startsWith('m.')) return 'A kind of one\'s own has a name of one\'s own (msgtype).';
-  return typeof body !== 'string' || body.trim() === '' ? 'Whoever does not draw it needs words (body).' : null;
+  if (typeof msgtype !== 'string' || msgtype === '' || msgtype.startsWith('m.')) return 'A custom message needs a msgtype of its own, not "m.…".';
+  return typeof body !== 'string' || body.trim() === '' ? 'Clients that do not draw this message need a text (body).' : null;
 }
 
 class MartletMessenger extends HTMLElement {
@@ -148,7 +148,7 @@ class MartletMessenger extends HTMLElement {
     if (name === 'theme') this.restyle();
     if (name === 'bubbles') this.setBubbles(value ?? 'house');
     if (name === 'disabled' && !this.homeserver) this.#enable();
-    // Whoever signed in did so for that room there: another one begins anew.
+    // The session belongs to that room and server: another room or server starts again.
     if ((name === 'homeserver' || name === 'room') && old !== value) {
       this.disconnectedCallback();
       this.connectedCallback();

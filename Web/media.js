@@ -226,7 +226,7 @@ async function download(url, name, signal, progress) {
   }
 }
 
-// Gives it to another program. Whoever changes their mind meets no failure.
+// Shares it with another program. Cancelling is not a failure.
 async function share(url, name, signal, progress) {
   try {
     const blob = await fetchMedia(url, signal, progress);

@@ -34,7 +34,7 @@ function checkedLink({ pattern, link }) {
   return refuse('"pattern" is a regular expression.');
 }
 
-/** The rules as they are kept; throws where one of them is none. */
+/** Returns the rules as they are kept. Throws if one of them is not valid. */
 export function checkedRules(rules) {
   const list = [...rules ?? []];
   if (list.length > rulesLimit) refuse(`There are at most ${rulesLimit} rules.`);

@@ -35,7 +35,7 @@ function answerBytes(headerOf, body) {
   return { headCount: head.length, bytes };
 }
 
-// null where it is longer: whoever says that it is short need not be right.
+// Returns null if the body is longer than `limit`. It counts the bytes, because a stated length may be wrong.
 async function bodyOf(answer, limit) {
   if (!(limit > 0) || answer.body === null) return answer.arrayBuffer();
   const reader = answer.body.getReader(), parts = [];
@@ -51,7 +51,7 @@ async function bodyOf(answer, limit) {
   return new Blob(parts).arrayBuffer();
 }
 
-// `done(status, headCount, bytes)` is called once, with status 0 where no answer came; also after `stop`.
+// Calls `done(status, headCount, bytes)` once, also after `stop`; with status 0 if no answer came.
 export function request({ method, url, timeout, limit, headers }, body, done) {
   const abort = new AbortController();
   const timer = timeout > 0 ? setTimeout(() => abort.abort(), timeout) : 0;

@@ -10,8 +10,8 @@ const encoder = new TextEncoder();
 
 const laterScripts = new Map();
 
-// A script that is fetched when it is first needed: returns a function that runs `ask` with it, in the order of the calls. There is one such
-// function for a file, whoever asks: a picture is not shown before the access to it that was set earlier.
+// Loads a script when it is first needed. Returns a function that runs `ask` with it, in the order of the calls. All callers of a file
+// share one such function, so that no picture is shown before the access to it that was set earlier.
 export function later(file, load) {
   const known = laterScripts.get(file) ?? fetchedLater(load);
   laterScripts.set(file, known);

@@ -77,7 +77,7 @@ export function drawLine(line, cells) {
   return line;
 }
 
-// What is in a node, whoever made it: nothing but text, marks and addresses is taken.
+// Returns the content of a node from any source: only its text, marks and addresses.
 export const cellsOf = (node, marks = 0, href = undefined) => [...node.childNodes].flatMap(child => cellsIn(child, marks, href));
 
 export function cellsIn(node, marks = 0, href = undefined) {

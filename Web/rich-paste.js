@@ -15,7 +15,7 @@ export const isReadable = html => html !== '' && html.length <= 1 << 20;
 
 export function adoptHTML(html) {
   const { body } = new DOMParser().parseFromString(quiet(html), 'text/html');
-  // Whom a link names is said by its address alone: its words are whatever the page wrote there, or nothing at all.
+  // Only the address of a link says which person it mentions: the pasted page may have put any text there, or none.
   for (const link of body.querySelectorAll('a')) {
     const [, id] = personIn.exec(link.getAttribute('href') ?? '') ?? [];
     if (!id) continue;

@@ -44,7 +44,7 @@ const readFile = name => readDatabase('martlet files', 'files', files => files.g
 function readDatabase(name, table, ask) {
   return new Promise(resolve => {
     const opening = indexedDB.open(name, 1);
-    // Where there is none it is not to be made.
+    // Do not create the database if it does not exist.
     opening.onupgradeneeded = () => opening.transaction.abort();
     opening.onerror = () => resolve(undefined);
     opening.onsuccess = () => {

@@ -145,7 +145,7 @@ import Testing
     #expect(host.body("/send/")?["body"]?.string == "a")
   }
 
-  @Test(arguments: [true, false]) func `what waits for the network does not wait for a room that one has left`(comesBack: Bool)
+  @Test(arguments: [true, false]) func `messages that wait for the network do not wait for a room that the user has left`(comesBack: Bool)
   {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("a"))))

@@ -217,7 +217,7 @@ import Testing
   }
 
   // Proves J34
-  @Test func `the server hears when one writes, again while one goes on, and when one stops`() {
+  @Test func `the client reports when the user starts typing, goes on and stops`() {
     var host = Host.inRoom()
     host.command(.sending(.setDraft(.test, Draft("h"))))
     #expect(host.body("/typing/")?["typing"]?.bool == true)

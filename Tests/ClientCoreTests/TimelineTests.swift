@@ -173,7 +173,7 @@ import Testing
   }
 
   // Proves W9
-  @Test func `what is on its way is there when one comes back to the room`() {
+  @Test func `a message being sent is there when the user returns to the room`() {
     var host = Host.signedIn()
     let ids = (0..<10).map { RoomID(trusted: ByteString("!r\($0):test")) }
     host.sync(

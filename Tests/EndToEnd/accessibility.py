@@ -1,7 +1,7 @@
 """What a page says to those who do not see it, and whether the others can read it: looked up in Chromium's accessibility tree and in the styles that
 it computed. Rules: WCAG 2.2, success criteria 1.1.1, 1.3.1, 1.4.3, 2.4.1, 4.1.2."""
 
-# Roles of what one can do something with.
+# Roles of interactive elements.
 CONTROLS = {"button", "link", "textbox", "searchbox", "checkbox", "radio", "combobox", "ComboBoxSelect", "listbox", "option", "tab", "menuitem", "slider", "switch", "spinbutton"}
 NAMED = CONTROLS | {"dialog", "image", "img", "heading", "tabpanel", "article", "progressbar", "navigation", "complementary", "region"}
 LANDMARKS = {"main", "banner", "contentinfo"}

@@ -21,7 +21,7 @@ MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideL
 
 
 async def open_settings(page):
-    """By one's own picture."""
+    """Opens the settings from the user's own picture."""
     await page.get_by_role("button", name=PROFILE).click()
     await page.get_by_role("menuitem", name="Settings").click()
 
@@ -308,7 +308,7 @@ class Person:
         await self.choose(words)
 
     def highlighted(self, text=None):
-        """A message that one was led to. It has a colour for a moment, and no role for that."""
+        """The message that a link or search led to. It is coloured for a moment, which has no role."""
         return self.message(text).and_(self.page.locator(".mg-highlighted"))
 
     def addressed(self, text):

@@ -61,7 +61,7 @@ WITHOUT = set()
 
 
 def needs_browser():
-    """Stands before everything that starts a browser. A test that is known to need one is not begun at all."""
+    """Called before anything that starts a browser. Tests known to need a browser are not even started without it."""
     if "browser" in WITHOUT:
         raise NotRun("browsers are left out")
 

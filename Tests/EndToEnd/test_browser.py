@@ -570,7 +570,7 @@ async def _(test):
 
 
 # Proves C33, J14, P26, W22
-@test("a message that comes while one looks elsewhere is told of by the browser, once that was allowed")
+@test("with permission, the browser notifies of messages that arrive while the user is elsewhere")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     chat, crew, _ = furnish(alice_user, boris_user)

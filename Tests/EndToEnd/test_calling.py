@@ -133,7 +133,7 @@ async def _(test):
 
 
 # Proves A2, A7
-@test("a call without camera is declined, and whoever called is told; one that is taken back rings no more")
+@test("a declined voice call tells the caller; a call that the caller cancels stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await button(alice, "Call").click()
@@ -160,7 +160,7 @@ async def _(test):
 
 
 # Proves A3
-@test("whoever is called by another one during a call is asked: to decline says that one is in a call, to answer ends the call")
+@test("during a call, declining a second call says busy, and answering it ends the first")
 async def _(test):
     users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
     room = just_the_two(users["alice"], users["boris"])
@@ -199,7 +199,7 @@ async def _(test):
         await first.wait_for(state="detached")
         for person, opposite in ((boris, carol), (carol, boris)):
             await person.until(PLAYS, f"{opposite.name}’s picture")
-        # Boris still looks at the other room: the call is a small window, from which one comes back to it.
+        # Boris still looks at the other room: the call is a small window that leads back to it.
         await boris.picture("call-elsewhere")
         await second.get_by_role("button", name="Back to the call").click()
         await boris.heading(carol.name).wait_for()
@@ -271,7 +271,7 @@ async def vanish(person, other):
 
 
 # Proves A4
-@test("a call that nobody answers ends: whoever called is told, and it rings no more")
+@test("a call that nobody answers ends: the caller is told, and it stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await rule_time(alice, room)

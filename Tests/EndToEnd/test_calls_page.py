@@ -200,7 +200,7 @@ async def _(test):
 
 
 # Proves A24
-@test("a moderator mutes one and all, ends a stream and a connection; whom it befalls is told")
+@test("a moderator mutes one or all and ends a stream and a connection; the participant is told")
 async def _(test):
     async with stage(test, "alice", "boris") as (here, alice, boris):
         await here.join(alice)

@@ -509,7 +509,7 @@ async def _(test):
 
 
 # Proves P5
-@test("a message is deleted for oneself alone: gone on both devices, also after the page is loaded anew, and there for the others")
+@test("a message deleted only for the user stays gone on all their devices; others still see it")
 async def _(test):
     room, users = two_in(test, "Kitchen")
     users["boris"].send(room, "the first")

@@ -54,7 +54,7 @@ async def sign_in_in_arabic(person, user):
 
 
 # Proves C45
-@test("where one is: refused it says why, allowed it is looked at first and then sent, without a notification where that is ticked")
+@test("sharing a location previews it, can send it silently, and says why if permission is refused")
 async def _(test):
     room, users = two_in(test, "Gate")
     async with in_room(test, room, users, whole=True) as (alice, boris):
@@ -183,7 +183,7 @@ async def _(test):
 
 
 # Proves W25
-@test("a picture that was sent leaves the memory when one goes to another room, and is there again in its own")
+@test("a sent picture leaves memory when the user leaves the room, and is shown again on return")
 async def _(test):
     room, users = two_in(test, "Dunes")
     other = users["alice"].create_room(name="Sea")
@@ -270,7 +270,7 @@ async def _(test):
 
 
 # Proves P8
-@test("where a link leads is shown while one writes, once one pauses; not where previews are off")
+@test("a link's preview is shown while the user types, after a pause; not if previews are off")
 async def _(test):
     room, users = two_in(test, "Links")
     asked = []

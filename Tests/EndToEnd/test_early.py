@@ -21,7 +21,7 @@ async def without_program(person):
     return person.page.locator("#early"), may_come
 
 
-@test("before the program is there one writes one's name and password, and sends them: the program goes on with what was written")
+@test("a login typed and sent before the program is loaded is continued by the program")
 async def _(test):
     user = User(test.base, "early")
     async with people(test, "alice", service_workers="block") as alice:

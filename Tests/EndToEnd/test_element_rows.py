@@ -142,7 +142,7 @@ MOTIONS = """() => {
 
 
 # Proves C12, N6
-@test("each motion has its time: what comes, goes, makes room and writes; whoever wants no motion sees none")
+@test("rows animate when they come, go, make room and type; with reduced motion nothing moves")
 async def _(test):
     async with bare(test) as (page, frame):
         inside = next(part for part in page.frames if part != page.main_frame)

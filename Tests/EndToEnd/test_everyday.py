@@ -51,7 +51,7 @@ async def _(test):
 async def _(test):
     room, users = two_in(test, "Seeds")
     today = date.today().isoformat()
-    users["boris"].send(room, "first #Bohnen2 of the year, `#code` is none", formatted_body="first #Bohnen2 of the year, <code>#code</code> is none",
+    users["boris"].send(room, "first #Bohnen2 of the year, not `#code`", formatted_body="first #Bohnen2 of the year, not <code>#code</code>",
                         format="org.matrix.custom.html")
     users["boris"].send(room, "nothing of them")
     users["boris"].send(room, f"sowing, #bohnen2; {today} and 2199-11-27 14:30")
@@ -93,7 +93,7 @@ async def _(test):
 
 
 # Proves P36
-@test("a contact in a file is a card of whom it is, with links that call and write; the file is saved as before")
+@test("a contact file is shown as a card with links to call and write, and can still be saved")
 async def _(test):
     room, users = two_in(test, "Seeds")
     card = ("BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada Lovelace\\, Countess\r\nORG:Analytical Engines\r\nTEL;TYPE=cell:+44 20 7946 0958\r\n"

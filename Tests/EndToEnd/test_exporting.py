@@ -67,7 +67,7 @@ async def _(test):
         assert "the kettle sings" in text and "the kettle is on" not in text
         assert "👍 1" in text and "cup 7" in text
 
-        # As whoever opens it sees it.
+        # The file as a reader sees it.
         other = await alice.context.new_page()
         asked, troubles = [], []
         other.on("request", lambda request: asked.append(request.url))

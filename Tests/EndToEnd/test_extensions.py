@@ -65,7 +65,7 @@ class Provider:
                 "images": {"original": rendition(480, 320), "fixed_width_small": rendition(100, 67)}}
 
 
-@test("GIFs are looked for through the server, page by page, and sent with a click; whoever has them learns nothing of who looks")
+@test("GIF search goes through the server, page by page, and tells the provider nothing of the user")
 async def _(test):
     test.own_server()
     provider = Provider()

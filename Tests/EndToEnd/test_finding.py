@@ -1,4 +1,4 @@
-"""Ways to rooms, messages and people in the web client: addresses, links, directories, who is there, what one has left."""
+"""Ways to rooms, messages and people in the web client: addresses, links, directories, presence, rooms that the user has left."""
 import re
 from urllib.parse import quote
 

@@ -231,7 +231,7 @@ async def be_quiet(do):
     await do.press("menuitem", "Do not disturb")
     async with do.person.page.expect_response(lambda answer: answer.url.endswith("/martlet.snooze")):
         await do.press("menuitem", "For an hour")
-    do.done("Be not disturbed for an hour", 3)
+    do.done("Turn on do not disturb for an hour", 3)
 
 
 async def call_with_video(do):
@@ -299,7 +299,7 @@ async def _(test):
         await page.keyboard.press("Escape")
 
 
-@test("flows: one is away, not to be disturbed for an hour, or says what one is doing, by one's own picture")
+@test("flows: from their picture the user sets away, do not disturb for an hour, or a status")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     friend.join(user.create_room(name="Hall", preset="public_chat"))
@@ -506,7 +506,7 @@ async def seven_tasks(test, on_phone, **options):
         await alice.page.get_by_role("button", name="Hang up").click()
 
 
-@test("flows: whoever has no account makes one and writes to somebody, at a desk and on a phone")
+@test("flows: a new user creates an account and writes to somebody, on a desktop and on a phone")
 async def _(test):
     named(test, host="Host Qq")
     for on_phone in (False, True):

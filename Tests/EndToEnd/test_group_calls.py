@@ -196,7 +196,7 @@ async def _(test):
 
 
 # Proves A13, A18
-@test("a call on a phone; whoever has no camera takes part all the same, and one who is gone without a word leaves the call")
+@test("a call on a phone: a user without a camera takes part, and one who vanishes leaves it")
 async def _(test):
     async with garden(test, "alice", "boris", viewport=PHONE) as (room, users, alice, boris):
         await boris.page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }")
@@ -222,7 +222,7 @@ async def _(test):
         await button(alice, "Hang up").click()
 
 
-@test("one's part in a room's call ends when another tab takes over: the others are told, camera and microphone close, and the tab can join")
+@test("a call ends when another tab takes over: others are told, devices close, that tab can join")
 async def _(test):
     async with garden(test, "alice", "boris") as (room, users, alice, boris):
         await alice.page.evaluate(CAPTURES)
@@ -245,7 +245,7 @@ async def _(test):
 
 
 # Proves A8
-@test("who speaks has a mark at everybody, which goes over to whom speaks next")
+@test("everybody sees a mark at the speaker, which moves to the next speaker")
 async def _(test):
     async with garden(test, "alice", "boris", "carol") as (_, _, *everybody):
         await button(everybody[0], "Call").click()

@@ -129,7 +129,7 @@ def failed(person, name):
     return person.page.get_by_role("img", name=name).and_(person.page.locator("[data-state=failed]"))
 
 
-@test("a drawing of a kilobyte that takes a browser for ever is not drawn, whatever its sender says that it is; one's own goes as a file")
+@test("an SVG that would hang the browser is not drawn, whatever type it claims, and sent as a file")
 async def _(test):
     room, users = two_in(test, "Gallery")
     boris, endless = users["boris"], ENDLESS.encode()
@@ -190,7 +190,7 @@ TERMS = {"session": "s", "flows": [{"stages": ["m.login.terms"]}],
          "params": {"m.login.terms": {"policies": {"rules": {"version": "1", "en": {"name": "Our rules", "url": "https://["}}}}}}
 
 
-@test("what a homeserver calls an address and is none opens nothing, and the page goes on")
+@test("an invalid address from a homeserver opens nothing, and the page goes on")
 async def _(test):
     async with people(test, "alice", service_workers="block", fresh=True) as alice:
         page = alice.page

@@ -122,7 +122,7 @@ async def _(test):
         server.close()
 
 
-@test("a link to a person opens the chat after signing in; links end in the settings, and say so to whoever opens them")
+@test("a link to a person opens the chat after signing in; a revoked link says that it is not valid")
 async def _(test):
     server, ann, bob = closed_server(test)
     try:

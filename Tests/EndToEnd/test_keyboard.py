@@ -234,7 +234,7 @@ async def _(test):
 
 
 # Proves B20
-@test("without a pointer: a room's call is joined; who speaks is shown large, one is muted here, the screen is shared, and one leaves")
+@test("without a pointer: the user joins a call, enlarges the speaker, mutes, shares and leaves")
 async def _(test):
     async with garden(test, "alice", "boris") as (_, _, alice, boris):
         hands, others = Hands(alice), Hands(boris)

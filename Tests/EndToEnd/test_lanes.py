@@ -52,7 +52,7 @@ def _(_):
 @test("the processor time of ended descendants counts, and an orphan ends with the process that it belongs to")
 def _(_):
     burn = "import os, subprocess, sys, time; [0 for _ in range(10 ** 7)]"
-    # The grandchild burns time and ends; another one is orphaned and sleeps.
+    # One grandchild burns CPU time and ends; the other is orphaned and sleeps.
     script = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burn!r}]); subprocess.run('sleep 600 & echo $!', shell=True); time.sleep(600)"
     keeper = f"import subprocess, sys, processes; processes.keep_together(); subprocess.run([sys.executable, '-c', {script!r}])"
     process = subprocess.Popen([sys.executable, "-c", keeper], stdout=subprocess.PIPE, text=True, cwd=os.path.dirname(os.path.abspath(__file__)))

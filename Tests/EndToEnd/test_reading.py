@@ -62,7 +62,7 @@ async def _(test):
 
 
 # Proves P20, W14
-@test("a room is marked as unread from a message on: the divider stands above it when one comes back, on another device too")
+@test("a room marked as unread from a message on has the divider there on all devices")
 async def _(test):
     room, users = two_in(test, "Shelf")
     for words in ("one book", "two books", "three books"):
@@ -314,7 +314,7 @@ async def _(test):
                 await alice.page.evaluate("new Promise(requestAnimationFrame)")
 
         await read_back()
-        # A place is kept where one was; coming to the end is no way back there.
+        # A reload keeps the user's place. A jump to the end drops the pages around it.
         await alice.page.reload()
         await alice.sees("day 0")
         await alice.page.get_by_role("button", name=re.compile("latest", re.I)).click()
@@ -445,7 +445,7 @@ async def _(test):
 
 
 # Proves P26
-@test("one is told of reactions to what one has said, once that was wanted, and of no others")
+@test("if turned on, the page notifies of reactions to the user's own messages and of no others")
 async def _(test):
     room, users = two_in(test, "Cheers")
     users["alice"].create_room(name="Elsewhere")
@@ -475,7 +475,7 @@ async def _(test):
 
 
 # Proves P26
-@test("quiet hours are the account's: another browser that comes later knows them, and they go when one signs out")
+@test("quiet hours belong to the account: another browser gets them, and signing out removes them")
 async def _(test):
     user = User(test.base, "alice")
     user.create_room(name="Elsewhere")

@@ -409,7 +409,7 @@ async def _(test):
 
 
 # Proves P9
-@test("on a phone, in the dark, from right to left, one writes as it will look: it grows, then scrolls, and nothing is shifted")
+@test("on a dark right-to-left phone, the rich editor grows, then scrolls, and shifts nothing")
 async def _(test):
     room, users = two_in(test, "نخيل")
     users["boris"].send(room, "مرحبا")

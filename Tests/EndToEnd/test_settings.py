@@ -110,7 +110,7 @@ async def _(test):
 
 
 # Proves C30, C31, C32, P24
-@test("the own picture and a room's, what one says, and not being seen; all other devices are signed out; the account is closed")
+@test("the user changes pictures, status and presence, signs out other devices, closes the account")
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     phone, tablet = User(test.base, login_as=user), User(test.base, login_as=user)
@@ -167,7 +167,7 @@ async def _(test):
         await page.get_by_role("tab", name="Account").click()
         await page.get_by_role("button", name="Close the account").click()
         question = page.get_by_role("dialog").last
-        # Nothing happens before one has said so twice; who thinks better of it is back where it was asked.
+        # Nothing happens before the user confirms twice; cancelling leads back to the question.
         await expect(question.get_by_role("button", name="Cancel")).to_be_focused()
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("button", name="Close the account")).to_be_focused()

@@ -82,7 +82,7 @@ async def _(test):
         await alice.heading("Choir & friends").wait_for()
 
 
-@test("spaces stand as one has put them, by a menu or the keyboard, on other devices too")
+@test("spaces keep the order that the user set by menu or keyboard, on other devices too")
 async def _(test):
     user = User(test.base, "alice")
     for name in ("Apples", "Berries", "Cherries"):

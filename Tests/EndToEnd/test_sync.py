@@ -206,7 +206,7 @@ def receipt(context):
     b.post(room_path(room, "receipt", "m.nonsense", first)).fails(400, ("M_INVALID_PARAM", "M_UNKNOWN", "M_BAD_JSON"))
 
 
-@test("unread counts rise with others' messages, not one's own, and fall with a receipt")  # "Push Notifications"
+@test("unread counts rise with others' messages, not the user's own, and fall with a receipt")  # "Push Notifications"
 def unread(context):
     (a, b), room = shared_room(context)
 

@@ -204,7 +204,7 @@ def told(service, event):
 
 
 # Proves P26
-@test("with the page closed one is told of messages, one notification a room, until they are read; a click opens the room")
+@test("with the page closed, Web Push shows one notification a room until read; a click opens it")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
         await alice.page.close()
@@ -239,7 +239,7 @@ async def _(test):
 
 
 # Proves P26
-@test("with the page closed one is told of reactions to what one has said, and to what, once that was wanted")
+@test("with the page closed, Web Push notifies of reactions to the user's messages, if turned on")
 async def _(test):
     async with subscribed(test) as (alice, worker, service, user, boris, room):
         await open_notifications(alice)

@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `of two uploads to one ID at once, one is refused`() async throws {
+  @Test func `the server refuses one of two simultaneous uploads to the same ID`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let path = try await create(fixture, ann)

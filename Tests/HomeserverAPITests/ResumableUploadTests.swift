@@ -282,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `of two parts at once, one is refused; a request for the offset ends an upload that hangs`() async throws {
+  @Test func `the server refuses a second part meanwhile; a request for the offset ends a hung upload`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")
       let uri = try await create(fixture, ann)

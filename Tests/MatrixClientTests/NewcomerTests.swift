@@ -35,7 +35,7 @@ import Testing
     let messages = await room.messages()
     while try await room.timeline().paginateBack() {}
     #expect(await room.timeline().items.compactMap { $0.text } == ["z", "a", "b", "c"])
-    // A change of an old one is not a new one either.
+    // An edit of an old message is not a new message either.
     let edit =
       #"{"msgtype":"m.text","body":"* A","m.new_content":{"msgtype":"m.text","body":"A"},"m.relates_to":{"rel_type":"m.replace","event_id":"$a"}}"#
     script.push(Script.rooms(Script.room("!tea:test", [Script.event("m.room.message", edit), Self.message("d")])))

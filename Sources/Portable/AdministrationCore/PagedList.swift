@@ -56,7 +56,7 @@ package struct PagedList<Item: Listed>: Sendable {
     return request()
   }
 
-  /// Asks for the next page; nil if there is none, or one is on its way.
+  /// Returns the request for the next page, or nil if there are no more pages or a request is under way.
   package mutating func more() -> Request? { hasMore && state != .loading ? request() : nil }
 
   private mutating func request() -> Request {

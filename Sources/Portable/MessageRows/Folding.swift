@@ -46,7 +46,7 @@ package struct Folding {
 
   package static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
-  /// That a call has ended is not folded away: it is what one looks for. A thread stays where its root is gone.
+  /// The end of a call is not folded away, because readers look for it. A thread stays where its root is gone.
   private func entry(_ item: TimelineItem) -> Entry {
     switch item.content {
     case .state(.callLeft(_, _?)): Entry(id: item.id, isState: false)
@@ -127,7 +127,7 @@ package struct Folding {
     return end
   }
 
-  /// The first row from there on; nil where there is none.
+  /// Returns the first row from `index` on, or nil if there is no such row.
   package func firstRow(from index: Int) -> RowID? {
     entries[index...].firstIndex { !$0.isHidden }.flatMap { pieces(around: $0).first?.row }
   }
@@ -140,7 +140,7 @@ package struct Folding {
     return RowID(entries[index].id)
   }
 
-  /// The last item that one sees with a row, and of those without one that follow it.
+  /// The last item that the user sees with a row, including items without a row that follow it.
   package func lastItem(of row: RowID) -> ItemID {
     let id = Folding.item(of: row)
     guard var index = entries.lastIndex(where: { $0.id == id }) else { return id }

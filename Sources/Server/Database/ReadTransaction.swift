@@ -19,7 +19,7 @@
     while try connection.step(statement) { try body(Row(statement: statement.handle)) }
   }
 
-  /// What `body` makes of the first row, nil when there is none. Further rows are not looked at.
+  /// Returns what `body` makes of the first row, or nil if there is no row. Does not read further rows.
   @inlinable package func first<Result, each Parameter: SQLParameter>(
     _ sql: StaticString, _ parameters: repeat each Parameter, row body: (Row) throws -> Result
   ) throws -> Result? {

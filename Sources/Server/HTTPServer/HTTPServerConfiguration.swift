@@ -16,8 +16,8 @@ package struct HTTPServerConfiguration: Sendable {
   package var connectionCountLimit = 50_000
   /// Open connections of one address, trusted proxies excepted; 0 means no limit.
   package var connectionsPerAddressLimit = 0
-  /// Bytes of later requests kept while one is answered; then the socket is not read. A client beyond it that goes away
-  /// is noticed only when the answer is written.
+  /// Bytes of pipelined requests kept while the server answers an earlier one. Beyond that it stops reading the socket, so it
+  /// notices that the client went away only when it writes the answer.
   package var pipelinedBytesLimit = 16 << 10
 
   /// From the first byte of a request to the end of its header: 408. Not prolonged by dripping.

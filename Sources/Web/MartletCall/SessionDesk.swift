@@ -29,7 +29,7 @@ final class SessionDesk {
     }
     guard let command = SessionCommand(name, request) else { return refuse(id, "invalid") }
     if case .ended = host.session.state {
-      // Whoever leaves twice has left.
+      // Leaving twice is not an error.
       if case .leave = command { return accept(id) }
       return refuse(id, "not_connected")
     }

@@ -1,9 +1,9 @@
 import CallCore
 import JSON
 
-/// From the page's requests to commands.
+/// Turns the page's requests into commands.
 extension SessionCommand {
-  /// nil where it is none, or lacks what it needs.
+  /// Returns nil if the request is not a command or lacks a required field.
   init?(_ name: ByteString, _ request: JSON) {
     func text(_ key: StaticString) -> ByteString? { request[key]?.text }
     func flag(_ key: StaticString) -> Bool? { request[key]?.bool }

@@ -2,12 +2,12 @@ import JSON
 import Messenger
 import WebHost
 
-/// From JSON to rows, and from actions to JSON.
+/// Converts JSON to rows, and actions to JSON.
 extension ElementFrame {
   func id(_ value: JSON?) -> RowID { RowID(UInt64(clamping: value?.integer ?? 0)) }
   func handle(_ request: JSON) -> RowHandle { RowHandle(id(request["id"])) }
 
-  /// nil where one of them is none.
+  /// Returns nil if any entry is not a valid row.
   func rows(_ request: JSON) -> [NewRow]? {
     var rows: [NewRow] = []
     if let list = request["rows"] {
@@ -19,7 +19,7 @@ extension ElementFrame {
     return rows
   }
 
-  /// nil for what is neither a message nor a line.
+  /// Returns nil if the value is neither a message nor a line.
   func row(_ value: JSON?) -> NewRow? {
     guard let value else { return nil }
     let content: TimelineRow.Content

@@ -30,7 +30,7 @@ final class CallButtons<D: DOM> {
     }
   }
 
-  /// Shows these and hides the others. Where they are words, the first stands out as what one is most likely to want.
+  /// Shows these and hides the others. Among buttons with words, the first is highlighted as the likeliest choice.
   func show(_ faces: [Face]) {
     for (i, node) in nodes.enumerated() {
       let face = faces.first { $0.press.rawValue == i }

@@ -40,13 +40,13 @@ struct KnownRoom {
       people.append(Person(user: user, name: entry["name"]?.string ?? user.string, avatar: entry["avatar"]?.string))
     }
     for entry in (json["members"] ?? json).elements {
-      // Whoever is no longer in the room is in none of its calls.
+      // A user who has left the room is in none of its calls.
       guard let event = Event(entry), let sender = event.sender, person(sender.text) != nil else { continue }
       call.take(event)
     }
   }
 
-  /// The page names those whom it has just heard of: who was named before still has a name.
+  /// Keeps people that the page named earlier: it names only those it has just heard of.
   mutating func remember(_ former: [Person]) {
     for person in former where people.count < Self.peopleLimit && self.person(person.user) == nil { people.append(person) }
   }
@@ -60,7 +60,7 @@ struct KnownRoom {
     return users.count
   }
 
-  /// Whom a connection of the call's session belongs to, as its token says.
+  /// Returns the person that a connection of the call's session belongs to, as its token says.
   func person(of connection: CallConnection) -> Person {
     let user = (try? JSON.parse(connection.data.utf8))?.text("user_id") ?? ""
     return person(user) ?? Person(user: user, name: user.isEmpty ? "?" : user.string, avatar: nil)

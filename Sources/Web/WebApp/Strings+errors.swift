@@ -17,7 +17,7 @@ extension Strings {
     case .tooLarge: self[.tooLarge]
     case .noHomeserver: self[.noHomeserver]
     case .untrustedServer: self[.serverUntrusted]
-    // Whoever is signed in is not asked to sign in.
+    // The page never asks a signed-in user to sign in.
     case .cancelled, .alreadySignedIn: self[.stopped]
     case .unsupportedFlow, .authenticationNeeded: self[.registrationUnsupported]
     case .registrationTokenNeeded: self[.tokenMissing]

@@ -17,7 +17,7 @@ extension Host {
     hostPageListen(register { if let change = PageChange(rawValue: $0.code) { handler(change) } })
   }
 
-  /// The part of the address after `#`, as it stands there; empty when there is none.
+  /// The part of the address after `#`, not decoded; empty if the address has no fragment.
   public static var fragment: String { hostPageFragment() ?? "" }
   /// `scheme://host:port` of the page.
   public static var origin: String { hostPageOrigin() ?? "" }
@@ -36,7 +36,7 @@ extension Host {
   /// The page's own address, without what stands after `?` and `#`.
   public static var address: String { hostPageAddress() ?? "" }
 
-  /// What the page that embeds this one asked for at the start, as JSON; empty where there is none.
+  /// What the embedding page asked for at the start, as JSON; empty if no page embeds this one.
   public static var embedding: String { hostPageEmbedding() ?? "" }
 
   /// What `keep(word:)` kept; empty where there is nothing.

@@ -26,8 +26,8 @@ public enum Host {
     return HostTask(id: id)
   }
 
-  /// Calls `then` once `monotonicMilliseconds`, in whole milliseconds, has come to that. Browsers cut fractions off a delay and may be
-  /// early by one: whoever waits for a time that has not come yet would wait for ever.
+  /// Calls `then` once `monotonicMilliseconds`, in whole milliseconds, has reached `time`. Browsers drop the fraction of a delay and may
+  /// fire one millisecond early; a caller that then checks the time would find it not yet reached and wait for ever.
   public static func at(milliseconds time: Int64, _ then: @escaping () -> Void) -> HostTask {
     after(milliseconds: Double(time) - monotonicMilliseconds() + 1, then)
   }

@@ -27,7 +27,7 @@ func fields(_ texts: String...) -> [UInt8] {
   return joined
 }
 
-/// Reads a text the host writes; nil when there is none.
+/// Reads a text that the host writes. Returns nil if the host has no text.
 func readText(_ ask: (Buffer?, Int32) -> Int32) -> String? {
   var capacity = 256
   while true {

@@ -23,7 +23,7 @@ public struct StringTable: Sendable {
 
   public var count: Int { places.count }
 
-  /// The number of the text with that name; nil where there is none. O(file).
+  /// Returns the number of the text with that name, or nil if there is no such text. O(file).
   public func number(of name: String) -> Int? {
     let wanted = Array(name.utf8) + [UInt8(ascii: " "), UInt8(ascii: "=")]
     return places.firstIndex { place in

@@ -44,7 +44,7 @@ import Testing
     #expect(Int(atOnce) < CallLimits.unacknowledgedMessages)
   }
 
-  @Test func `what one may not do, or what is not there, takes nothing of what all have`() throws {
+  @Test func `a refused request takes nothing from the session's shared limit`() throws {
     let fixture = SessionFixture()
     let (stranger, moderator) = (try fixture.connect(.subscriber), try fixture.connect(.moderator))
     while fixture.state.broadcasts.take(at: fixture.now.monotonic) == nil {}

@@ -57,7 +57,7 @@ import Testing
     (#"{"users":{"@me:test":50}}"#, .setPowerLevel(of: me, to: 0), true)
   ]
 
-  @Test(arguments: table) func `what one may do is answered by the power levels`(
+  @Test(arguments: table) func `the power levels say what a user may do`(
     levels: String, action: RoomAction, expected: Bool
   ) {
     #expect(Self.room(levels).client.can(action, in: .test) == expected)

@@ -61,7 +61,7 @@ import Testing
     #expect(host.request("/typing/") == nil)
   }
 
-  @Test func `typing is told again while one writes, and ends`() {
+  @Test func `typing is reported again while the user types, and ends`() {
     var host = Host.inRoom()
     host.command(.sending(.setTyping(.test, true)))
     #expect(host.body("/typing/")?["typing"]?.bool == true)

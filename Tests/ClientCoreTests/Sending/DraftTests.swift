@@ -125,7 +125,7 @@ import Testing
     #expect(host.restarted().client.room(.test)?.draft(in: root)?.text == "in the thread")
   }
 
-  @Test func `what one has sent does not come back as a draft`() {
+  @Test func `a sent message does not come back as a draft`() {
     var host = passing()
     host.command(.sending(.setDraft(.test, Draft("hello"))))
     host.wait(Limits.draftSyncMilliseconds)

@@ -315,7 +315,7 @@ import Testing
     #expect(found.allSatisfy { SpaceOrder.isValid($0) && !$0.isEmpty })
   }
 
-  @Test func `between an order and the next there is none`() {
+  @Test func `there is no order between adjacent orders`() {
     #expect(SpaceOrder.between("b", "a", count: 1) == nil)
     #expect(SpaceOrder.between("a", "a", count: 1) == nil)
     #expect(SpaceOrder.between("a", "a ", count: 1) == nil)

@@ -165,7 +165,7 @@ import Testing
     #expect(host.texts() == ["one", "two", "three", "four"])
   }
 
-  @Test func `invitations come with what one may know of the room`() {
+  @Test func `an invitation shows the room's name and who invited`() {
     var host = Host.sliding([Sliding.invite("!tea:test")])
     let tea = RoomID(trusted: "!tea:test")
     #expect(host.client.room(tea)?.membership == .invite)

@@ -49,7 +49,7 @@ extension LiveCase {
       try expect(summary.memberCount, is: 2)
       try expect(summary.joinRule, is: .public)
     },
-    LiveCase("R15 a room that one may not know of has no summary", needs: .version(minor: 15)) { stage in
+    LiveCase("R15 a room that the user may not see has no summary", needs: .version(minor: 15)) { stage in
       let room = try await stage.user("alice").make(NewRoom())
       let carol = try await stage.user("carol")
       try await expectRefusal("M_NOT_FOUND", "M_FORBIDDEN") { _ = try await carol.roomSummary(room.id.string) }

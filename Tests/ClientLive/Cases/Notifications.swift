@@ -96,7 +96,7 @@ extension LiveCase {
         $0.defaultMode(of: .group) == .allMessages && $0.notifies(of: .userMentions)
       }
     },
-    LiveCase("N4 what one was notified of is listed, and a mention is a highlight") { stage in
+    LiveCase("N4 notifications are listed, and a mention is a highlight") { stage in
       let (alice, bob) = try await stage.pair()
       let event = try await alice.say("Hello there")
       _ = try await bob.item(saying: "Hello there")

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is pushed to whoever does not want to be disturbed, until that is over`() async throws {
+  @Test func `nothing is pushed to a user who set do not disturb, until it ends`() async throws {
     try await PushFixture.run { push in
       try await Self.keep("martlet.snooze", #"{"until":1700000060000}"#, push)
       try await push.say("hush")

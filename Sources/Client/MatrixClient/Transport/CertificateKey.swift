@@ -1,4 +1,4 @@
-/// The public key in an X.509 certificate, as far as one has to read for that. RFC 5280 §4.1, in DER (ITU-T X.690).
+/// The public key in an X.509 certificate, read only as far as needed for that. RFC 5280 §4.1, in DER (ITU-T X.690).
 enum CertificateKey {
   /// The whole SubjectPublicKeyInfo, tag and length included: what pins are the SHA-256 of. nil where the bytes are no certificate.
   static func publicKey(inDER certificate: [UInt8]) -> [UInt8]? {

@@ -4,7 +4,7 @@ import MatrixModel
 /// All calls of an account between two devices, as a state machine: inputs in, effects out, no I/O, no clock.
 ///
 /// The host hands over events whose type begins with `m.call.`, tells when a sync is through, and sends what comes out in its order. Several
-/// calls may ring at a time; whether one can talk in two is for the application to decide.
+/// calls may ring at a time; whether a user can talk in two at once is for the application to decide.
 public struct MatrixCalls: Sendable {
   public private(set) var calls: [MatrixCall] = []
   let user: UserID

@@ -1,7 +1,7 @@
 import JSON
 import MatrixModel
 
-/// Counting here what the server cannot: in encrypted rooms, and while one has read further than the server knows.
+/// Counts what the server cannot count: unread messages in encrypted rooms, and while the user has read further than the server knows.
 ///
 /// The events are those in the store, from the newest back to what has been read. A sync adds to the figure; what it cannot
 /// tell by itself (a receipt in the middle, a redaction, other rules) has the room counted anew.

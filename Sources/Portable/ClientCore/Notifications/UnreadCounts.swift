@@ -150,7 +150,7 @@ extension UnreadCounts.Count {
   }
 }
 
-/// How far the own receipts say that one has read: public and private ones, of the room and of its threads.
+/// How far the user has read by their own receipts: public and private ones, of the room and of its threads.
 struct OwnReceipts: Sendable, Equatable {
   struct Receipt: Sendable, Equatable {
     let isPrivate: Bool

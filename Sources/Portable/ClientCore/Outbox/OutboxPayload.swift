@@ -67,7 +67,7 @@ struct OutboxPayload: Sendable {
     }
   }
 
-  /// Whether a refusal of the server ends it: nobody would try a reaction again as one does a message.
+  /// Whether a refusal of the server ends it: the user would not retry a reaction as they would a message.
   var isDroppedWhenRefused: Bool { kind == .reaction || kind == .redaction || kind == .reference }
 }
 

@@ -43,7 +43,7 @@ public enum RoomListSection: UInt8, Sendable, CaseIterable {
   case rooms
   /// Spaces that one is in.
   case spaces
-  /// Rooms that one has left or was removed from, until they are forgotten.
+  /// Rooms that the user has left or was removed from, until they are forgotten.
   case left
   /// Rooms that one is in or invited to and that no other section shows.
   case all

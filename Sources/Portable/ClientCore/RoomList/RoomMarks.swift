@@ -17,7 +17,7 @@ struct RoomMarks: Sendable, Equatable {
   var saved: [SavedEvent] = []
   /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
   var snoozedUntil: Int64 = 0
-  /// Of a space: where one has put it among the others; nil where one has not.
+  /// Of a space: its place among the others, as set by the user; nil if not set.
   var spaceOrder: ByteString?
 
   /// Takes account data of the room in.

@@ -78,7 +78,7 @@ public struct Room: Sendable {
   /// Everything before and at this event has been read.
   public var fullyRead: EventID? { reading.fullyRead ?? state.fullyRead }
 
-  /// Unread messages that call for notice; none at once when one has read to the end. By threads where the room is encrypted or
+  /// Unread messages that call for notice; none as soon as the user has read to the end. By threads where the room is encrypted or
   /// the server tells them apart.
   public var unreadCounts: UnreadCounts {
     let known = state.unreadCounts

@@ -23,7 +23,7 @@ extension SpaceChildChange {
 }
 
 extension Client {
-  /// Roots of the tree of spaces: first those that one has put in an order (`topLevelSpaceOrders`), then the others by their names.
+  /// Roots of the tree of spaces: first those that the user has put in an order (`topLevelSpaceOrders`), then the others by their names.
   public var topLevelSpaces: [RoomID] {
     let roots = spaces.roots.map { id in
       (id: id, order: rooms[id]?.state.marks.spaceOrder, name: FoldedText(rooms[id]?.name.english ?? ""))

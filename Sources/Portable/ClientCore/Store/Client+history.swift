@@ -63,7 +63,7 @@ extension Client {
       .oldestSegments(id, keptEvents: count))
   }
 
-  /// The oldest first. A room begins with a segment from which one can page back, or keeps what it has.
+  /// The oldest first. A room begins with a segment from which the client can page back, or keeps what it has.
   mutating func oldestSegmentsLoaded(_ id: RoomID, keptEvents: Int, _ records: [StoreRecord]) {
     guard let history = rooms[id]?.state.history else { return }
     rooms[id]?.isDroppingSegments = false

@@ -88,7 +88,7 @@ extension Client {
 
   private mutating func requestV3() {
     var query = "?filter=" + syncFilter.query(withPresence: observesPresence)
-    // The first answer after a break comes at once, so that one sees that the connection is back.
+    // The first answer after a break comes at once, so that the user sees that the connection is back.
     let timeout = syncLoop.isRunning ? Limits.longPollMilliseconds : 0
     query += "&timeout=\(timeout)"
     if let token = syncLoop.position.token { query += "&since=" + PercentEncoding.encode(token) }

@@ -53,7 +53,7 @@ extension PartBuilder {
       }
     }
     let pre = dom.element("pre", in: box)
-    // One can only scroll sideways with keys where one can be.
+    // Only a focusable element can be scrolled sideways by keyboard.
     dom.setAttribute(pre, "tabindex", "0")
     dom.setAttribute(pre, "dir", "ltr")
     dom.element("code", text: text, in: pre)

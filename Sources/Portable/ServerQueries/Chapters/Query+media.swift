@@ -4,7 +4,7 @@ import MatrixModel
 
 /// What the content repository takes and knows. Spec: Client-Server API, "Content repository".
 extension Query {
-  /// Bytes of the largest file that one may upload; nil where the server does not say.
+  /// Returns the size in bytes of the largest file that the user may upload, or nil if the server does not say.
   public static func uploadLimit() -> Query<Int64?> {
     Query<Int64?>(.getConfigAuthed, Endpoint.getConfigAuthed.path()) { .some($0.integer("m.upload.size")) }
   }

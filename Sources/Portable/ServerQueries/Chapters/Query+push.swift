@@ -53,7 +53,7 @@ extension Query {
     Query<JSON>(.getPushRules, Endpoint.getPushRules.path()) { $0["global"] }
   }
 
-  /// Events that one was notified of, the newest first. Spec: "Listing Notifications".
+  /// Returns the events that the user was notified of, the newest first. Spec: "Listing Notifications".
   /// - Parameter from: `NotificationPage.nextBatch` of the page before.
   public static func notifications(
     highlightsOnly: Bool = false, limit: Int? = nil, from: ByteString? = nil
@@ -172,7 +172,7 @@ public struct Pusher: Sendable {
   }
 }
 
-/// A page of what one was notified of.
+/// A page of the events that the user was notified of.
 public struct NotificationPage: Sendable {
   public struct Entry: Sendable {
     public let roomID: RoomID

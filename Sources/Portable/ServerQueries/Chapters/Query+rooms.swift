@@ -1,12 +1,12 @@
 import JSON
 import MatrixModel
 
-/// What the server has of rooms and of the account, unread by this client: for what it has no feature for.
+/// Raw rooms and account data from the server, for what the client has no feature for.
 extension Query {
-  /// Where the space stands among one's others (`Client.topLevelSpaceOrders`). The sync after it says so. MSC3230
+  /// Sets the place of a space among the user's spaces (`Client.topLevelSpaceOrders`). The next sync confirms it. MSC3230
   /// - Parameters:
   ///   - order: at most 50 characters from space to `~`.
-  ///   - user: oneself.
+  ///   - user: the signed-in user.
   public static func setSpaceOrder(_ order: ByteString, of space: RoomID, for user: UserID) -> Query<Void> {
     setAccountData(.spaceOrder, JSONWriter.object { $0.member("order", order) }, of: user, in: space)
   }

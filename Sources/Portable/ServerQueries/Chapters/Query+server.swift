@@ -89,7 +89,7 @@ public struct Capabilities: Sendable {
   public let canChangeThirdPartyIDs: Bool
   /// Whether `Query.loginToken()` works here.
   public let canGetLoginToken: Bool
-  /// Whether a room is forgotten as soon as one leaves it.
+  /// Whether the server forgets a room as soon as the user leaves it.
   public let forgetsRoomsUponLeave: Bool
   public let defaultRoomVersion: ByteString
   /// Versions in which rooms can be made, and whether they are stable.

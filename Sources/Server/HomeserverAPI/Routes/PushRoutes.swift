@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import ServerPush
 
-/// Pushers, and the list of what one was notified of.
+/// Pushers, and the list of events that the user was notified of.
 extension Routes {
   mutating func addPushRoutes() {
     let (pushers, notifications) = (homeserver.pushers, homeserver.notifications)

@@ -12,7 +12,6 @@ struct KeySignatures {
   }
 
   /// The signatures that `asker` may see: the owner's and the asker's. Signatures by others would reveal who trusts whom.
-  /// nobody else's business.
   static func visible(_ tx: ReadTransaction, of userID: UserID, target: ByteString, to asker: UserID) throws
     -> [Signature]
   {

@@ -85,7 +85,8 @@ package final class UserWatch: Sendable {
 
   var isParked: Bool { parkedCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Parks before the caller looks for news once more: a later publisher sees the parked request, and an earlier one's news is found.
+  /// Parks the request; then the caller looks for news once more. A later publisher sees the parked request, and that look finds
+  /// the news of an earlier publisher.
   func park(_ request: ParkedSync) {
     state.withLock { $0.parked.append(request) }
     parkedCount.wrappingAdd(1, ordering: .sequentiallyConsistent)

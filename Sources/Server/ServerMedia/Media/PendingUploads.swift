@@ -136,7 +136,7 @@ package final class PendingUploads: Sendable {
   func complete(_ tx: WriteTransaction, _ mediaID: ByteString, by user: UserID) throws {
     let found = try tx.execute("DELETE FROM media_pending WHERE media_id = $1 AND user_id = $2", mediaID, user)
     guard found == 1 else {
-      // Another upload may have ended between the look at the ID and this one's turn.
+      // Another upload may have finished after this upload checked the ID.
       let owner = try tx.first("SELECT user_id FROM media WHERE media_id = $1", mediaID) { row in row.text(0) }
       throw owner == nil ? MatrixError.notFound("This media ID has expired; create another.") : Self.overwriting
     }

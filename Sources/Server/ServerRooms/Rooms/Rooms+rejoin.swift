@@ -8,7 +8,7 @@ extension EventType {
   package static let rejoin: EventType = "martlet.rejoin"
 }
 
-/// Coming back into a room that one has left. Extension: capability `martlet.rejoin`.
+/// Returning to a room that the user has left. Extension: capability `martlet.rejoin`.
 ///
 /// To every server it is an invitation and a join, both within the rules of the room version: a member of this server who is in
 /// the room and may invite is named as who invites. The room has agreed to that by its state.

@@ -4,8 +4,8 @@ import MatrixModel
 import RoomRules
 
 extension Rooms {
-  /// Replaces a room by one of another version, all in one commit: the new room with the old one's state, a tombstone and
-  /// higher power levels in the old one, the aliases and the place in the directory moved.
+  /// Replaces a room by one of another version, all in one commit: copies the old room's state to the new room, writes a tombstone and
+  /// higher power levels to the old room, and moves the aliases and the directory entry.
   ///
   /// A request during another upgrade of the same room gets that upgrade's room, because aliases and tombstone can lead to only one.
   ///

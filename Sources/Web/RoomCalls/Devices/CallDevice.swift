@@ -10,14 +10,14 @@ struct CallDevice: Equatable {
   let id: ByteString
   let kind: Kind
   let label: String
-  /// Whether it is what is sent, or heard.
+  /// Whether the call sends from it or plays through it.
   let isUsed: Bool
 
   static func == (left: CallDevice, right: CallDevice) -> Bool {
     left.id == right.id && left.kind == right.kind && left.isUsed == right.isUsed && left.label.hasSameBytes(as: right.label)
   }
 
-  /// nil for what is none of them.
+  /// Returns nil if the JSON is not a device of a known kind.
   init?(_ json: JSON) {
     guard let id = json.text("id"), let kind = Kind(json["kind"]) else { return nil }
     self.id = id

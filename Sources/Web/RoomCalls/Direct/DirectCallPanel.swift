@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// One call: who it is with, the pictures, what one can do. It lies beside the messages, which stay in use.
+/// One call: the other person, the pictures and the buttons. It lies beside the messages, which stay usable.
 final class DirectCallPanel<D: DOM> {
   var call: CallHandle
   private let dom: D
@@ -19,11 +19,11 @@ final class DirectCallPanel<D: DOM> {
   /// Own camera and microphone.
   private var source: SourceID?
   private var pictures: [Picture] = []
-  /// What of one's own goes out.
+  /// What this side sends.
   private var own = (isMuted: false, isCameraOff: false, isSharing: false)
   private var talksSince: Double?
   private var room: RoomID?
-  /// One looks at another room: the call is a small window over it.
+  /// The user is looking at another room: the call is a small window over it.
   private var isElsewhere = false
   private var shownClasses = "dc-call"
   private var clock: HostTask?

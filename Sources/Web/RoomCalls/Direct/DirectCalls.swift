@@ -82,10 +82,10 @@ final class DirectCalls<D: DOM> {
 
   var isBusy: Bool { calls.calls.contains { $0.isOwn } }
 
-  /// Between two, or of many.
+  /// Whether the user is in a direct or a group call.
   var isInAnyCall: Bool { isBusy || desk.group?.ongoing != nil }
 
-  /// Nothing where one is in a call of that room already.
+  /// Calls `invitee`. Does nothing if the user is already in a call of that room.
   func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
     guard !calls.calls.contains(where: { $0.isOwn && $0.room == room }) else { return }
     leaveOthers()
@@ -99,18 +99,18 @@ final class DirectCalls<D: DOM> {
     handle(.command(.answer(call, audio: true, video: withCamera)))
   }
 
-  /// Whoever calls somebody who is in a call is told so.
+  /// Declines a call. If the user is in another call, the caller is told that they are busy.
   func decline(_ call: CallHandle) {
     handle(.command(isInAnyCall ? .busy(call) : .reject(call)))
   }
 
-  /// One is in one call at a time: what goes on ends.
+  /// Ends the current call: a user is in one call at a time.
   private func leaveOthers() {
     hangUp()
     desk.group?.close()
   }
 
-  /// Ends the call that one is in, or makes. What rings goes on.
+  /// Ends the call that the user is in or is making. A ringing call keeps ringing.
   func hangUp() {
     for call in calls.calls where call.isOwn { handle(.command(.hangUp(call.handle))) }
   }

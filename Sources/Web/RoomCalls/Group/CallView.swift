@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// The call on the page: who is in it, in a grid or with one of them large, and what one can do. It lies above the messages, which stay
+/// The call on the page: who is in it, in a grid or with one of them large, and the controls. It lies above the messages, which stay
 /// in use.
 final class CallView<D: DOM> {
   private let dom: D
@@ -133,7 +133,7 @@ final class CallView<D: DOM> {
     return tile
   }
 
-  /// Whom the layout shows large: a screen, else who speaks or spoke last, else the first. nil in a grid.
+  /// Returns the tile that the layout shows large: a screen, else the current or last speaker, else the first. nil in a grid.
   private func chosen(_ models: [TileModel]) -> ByteString? {
     let screen = models.first { $0.kind == .screen }
     guard !layout.isGrid || screen != nil else { return nil }

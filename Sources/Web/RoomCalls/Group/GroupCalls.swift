@@ -3,7 +3,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Calls of many: the bar above a room in which one goes on, and the one that one is in.
+/// Group calls: the bar above a room with an ongoing call, and the call that the user is in.
 final class GroupCalls<D: DOM> {
   let desk: CallDesk<D>
   private let server: Server
@@ -66,7 +66,7 @@ final class GroupCalls<D: DOM> {
 
   func uses(_ room: RoomID) -> Bool { room == shown || room == bell.room || room == ongoing?.room }
 
-  /// Whoever is in that call sees the call instead.
+  /// Shows the bar of the room's call. A user who is in that call sees the call itself instead.
   func showBar() {
     timer?.cancel()
     timer = nil

@@ -3,13 +3,13 @@ import JSON
 import MatrixModel
 import WebHost
 
-/// One's own part in a room's call as its state says: written when one comes in, taken back when one goes, and by the server where
-/// one is gone without a word (MSC4140).
+/// The user's membership in a room's call, a state event: written when the user joins and cleared when they leave. The server clears it
+/// if the client vanishes (MSC4140).
 final class Membership {
-  /// How long the server waits for a sign of life, and how often it gets one.
+  /// How long the server waits for a restart of the delayed event, and how often the client sends one.
   static var delayMilliseconds: Int64 { 30_000 }
   private static var restartMilliseconds: Double { 10_000 }
-  /// Written again so long before it would expire.
+  /// How long before its expiry the membership is written again.
   private static var marginMilliseconds: Int64 { 10 * 60_000 }
 
   private let server: Server
@@ -20,7 +20,7 @@ final class Membership {
   private var createdAt: Int64 = 0
   private var isOver = false
   private var timer: HostTask?
-  /// The state could not be written: others do not see that one is in the call.
+  /// Called if the state could not be written, so that others do not see that the user is in the call.
   var onFailed: (String) -> Void = { _ in }
 
   init(_ server: Server, room: RoomID, user: UserID, device: DeviceID) {

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// The call that one is in: the session at the call server, one's own membership in the room, and what is shown of both.
+/// The call that the user is in: the session at the call server, the user's membership in the room, and the view of both.
 final class OngoingCall<D: DOM> {
   let room: RoomID
   private let group: GroupCalls<D>

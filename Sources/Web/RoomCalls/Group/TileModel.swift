@@ -2,23 +2,23 @@ import CallCore
 import JSON
 import MatrixModel
 
-/// What is to be seen of one who is in the call: a camera, a screen, or only who it is.
+/// What a tile shows of a participant: a camera, a screen, or only the name and avatar.
 struct TileModel {
   enum Kind: Equatable { case own, ownScreen, person, screen }
 
   let kind: Kind
-  /// The stream's ID; of who publishes nothing, the connection's.
+  /// The stream's ID; the connection's if the participant publishes nothing.
   let key: ByteString
   let connection: ByteString
   let user: ByteString
   let name: String
   let avatar: String?
-  /// By which the browser shows it; empty where there is neither sound nor picture yet.
+  /// The name by which the browser shows the stream; empty while there is neither sound nor picture.
   var track = ""
   var hasPicture = false
   var isSilent = false
   var speaks = false
-  /// Not heard here, by one's own wish.
+  /// Muted by the user, for this device only.
   var isMutedHere = false
   var isStream = false
 
@@ -27,7 +27,7 @@ struct TileModel {
 }
 
 extension OngoingCall {
-  /// Others in the order of their coming, screens first; oneself last.
+  /// Returns others in the order in which they joined, screens first, and the user last.
   func tiles() -> [TileModel] {
     guard let session else { return [] }
     var screens: [TileModel] = []

@@ -3,7 +3,7 @@ import JSON
 import Messenger
 import WebHost
 
-/// One who is in the call, or a screen: picture or avatar, name, microphone, and what one can do about them.
+/// A participant of the call, or a screen: picture or avatar, name, microphone, and a menu of actions.
 final class TileView<D: DOM> {
   let key: ByteString
   private let dom: D

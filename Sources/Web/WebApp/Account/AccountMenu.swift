@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What opens at one's own picture: what others see of one, whether one is to be disturbed, and the way to the settings and out.
+/// The menu at the user's own picture: presence, "do not disturb", status, settings and signing out.
 struct AccountMenu<D: DOM> {
   @discardableResult
   init(_ app: App<D>, in frame: DialogFrame<D>) {

@@ -3,7 +3,7 @@ import JSON
 import Messenger
 import WebHost
 
-/// What others see of whether one is there.
+/// The user's presence as others see it.
 enum OwnPresence: String, CaseIterable {
   case online = ""
   case away = "unavailable"
@@ -25,7 +25,7 @@ enum OwnPresence: String, CaseIterable {
     }
   }
 
-  /// As the sign at one's own picture has it.
+  /// The CSS class of the sign at the user's own picture.
   var signClass: String {
     switch self {
     case .online: "ma-presence"

@@ -1,7 +1,7 @@
 import Messenger
 import WebHost
 
-/// What one says of oneself, and until when; the browser keeps it.
+/// The user's status message and its end. The browser keeps it.
 struct OwnStatus {
   let text: String
   /// Milliseconds since 1970; 0 for always.
@@ -14,7 +14,7 @@ struct OwnStatus {
 
   var isEmpty: Bool { text.utf8.isEmpty }
 
-  /// With its end, where it has one.
+  /// The text, with its end if it has one.
   var words: String { until > 0 ? Strings[.statusUntil, text, Host.shortLabel(until)] : text }
 
   func keep() {

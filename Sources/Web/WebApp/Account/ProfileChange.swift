@@ -3,12 +3,12 @@ import JSON
 import Messenger
 import WebHost
 
-/// Changes one's picture or name from a page that shows them: its button is busy meanwhile, and what went wrong is said there.
+/// Changes the user's picture or name from a page that shows them. Its button is busy meanwhile, and the page shows errors.
 struct ProfileChange<D: DOM> {
   let app: App<D>
   let frame: DialogFrame<D>
   let trouble: Node
-  /// Called with each answer: the page shows what is so now.
+  /// Called with each answer, so that the page shows the current state.
   let onAnswer: () -> Void
 
   func pickPicture(_ button: SubmitButton<D>) {

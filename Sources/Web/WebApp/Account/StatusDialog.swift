@@ -1,7 +1,7 @@
 import Messenger
 import WebHost
 
-/// A line on what one is doing, which others see beside one's name: chosen from a few or written, for some time or for good.
+/// Sets the status that others see beside the user's name: chosen from a few suggestions or typed, for some time or for good.
 struct StatusDialog<D: DOM> {
   private static var proposals: [Strings.Key] { [.statusMeeting, .statusLunch, .statusHome, .statusIll, .statusHoliday] }
 

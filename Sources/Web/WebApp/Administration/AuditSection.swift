@@ -51,7 +51,7 @@ struct AuditSection<D: DOM> {
 }
 
 extension AdministrationPage {
-  /// As the log names whoever was typed.
+  /// Returns the typed actor as the log names it.
   fileprivate func actor(_ typed: ByteString) -> ByteString {
     guard !typed.isEmpty, typed != ("operator" as ByteString) else { return typed }
     return user(named: typed.string)?.text ?? typed

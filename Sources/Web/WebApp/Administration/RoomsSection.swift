@@ -5,7 +5,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// All rooms of the server, whoever is in them.
+/// All rooms of the server, including those the administrator is not in.
 struct RoomsSection<D: DOM> {
   @discardableResult
   init(_ page: AdministrationPage<D>) {

@@ -105,7 +105,7 @@ extension App {
     }
   }
 
-  /// The unread count and where one is.
+  /// Shows the unread count and the current room in the title.
   private func showTitle() {
     var title = Strings[.product]
     if main != nil, let id = place.room, let room = client.room(id) { title = Strings.words(for: room.name) + " · " + title }

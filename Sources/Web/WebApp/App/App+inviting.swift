@@ -5,7 +5,7 @@ import Messenger
 
 /// Inviting several people at once.
 extension App {
-  /// Asks whom to invite.
+  /// Asks the user which people to invite.
   func openInvite(to room: RoomID) { dialogs.open { InvitePeopleDialog(self, to: room, in: $0) } }
 
   /// One after the other; `then` hears who could not be invited, and why the last of them.

@@ -65,17 +65,17 @@ extension App {
     dom.flush()
   }
 
-  /// With the servers that an address named, where one is not in the room.
+  /// Returns the command that joins a room, with the servers that the link named.
   func joining(_ room: RoomID) -> Command {
     .rooms(.join(room.text, via: servers(of: room)))
   }
 
-  /// The servers that an address named for the room.
+  /// Returns the servers that the link named for the room.
   func servers(of room: RoomID) -> [ServerName] { via.flatMap { $0.room == room ? $0.servers : nil } ?? [] }
 }
 
 extension ClientError {
-  /// Whether whoever was asked has said so.
+  /// Whether the error is the server's answer, not a network or server failure.
   fileprivate var isAnswer: Bool {
     switch self {
     case .network: false

@@ -31,7 +31,7 @@ extension App {
     if tell(text, of: sender, in: room) { told.append(id) }
   }
 
-  /// It counts nowhere, so it is told of without a sound and only where the message is one's own.
+  /// Notifies of a reaction, without a sound and only if the message is the user's own: reactions do not count as unread.
   private func reacted(_ event: Event, to target: EventID, in room: Room) {
     guard canTell, !client.isQuiet, let sender = event.sender, let key = event.content["m.relates_to"]?.text("key"),
       key.count <= 100
@@ -94,13 +94,13 @@ extension App {
     Host.applyLook()
   }
 
-  /// Until when one is not to be disturbed, in milliseconds since 1970; nil where one is.
+  /// The end of "do not disturb", in milliseconds since 1970; nil if it is off.
   var snoozedUntil: Int64? {
     let until = client.notificationWishes.snoozedUntilMilliseconds
     return until > Host.wallClockMilliseconds() ? until : nil
   }
 
-  /// At one's own picture, until it is over.
+  /// Shows "do not disturb" at the user's own picture until it ends.
   private func showSnooze() {
     main?.showProfile()
     dom.flush()

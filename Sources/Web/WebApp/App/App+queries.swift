@@ -37,8 +37,7 @@ extension App {
     dom.flush()
   }
 
-  /// The same for what the server does only for somebody who can say the password. Whoever closes the question ends it with
-  /// `cancelled`.
+  /// The same for requests that need the user's password. If the user closes the dialog, the query fails with `cancelled`.
   func askSurely<Answer>(_ query: Query<Answer>, _ then: @escaping (Result<Answer, ClientError>) -> Void) {
     ask(query) { [self] result in
       guard case .failure(.authenticationNeeded(let needed)) = result else { return then(result) }

@@ -29,9 +29,9 @@ final class App<D: DOM> {
   private var lastCommand: CommandID = 0
   private var waiting: IDTable<(CommandResult) -> Void> = [:]
   var waitingQueries: IDTable<(QueryResult) -> Void> = [:]
-  /// From a single sign-on that came back to this page; empty where this tab had not left for one.
+  /// From a single sign-on that came back to this page; empty if this tab did not start one.
   var loginToken: ByteString?
-  /// Called once, when the list of those whom one ignores is another.
+  /// Called once, when the list of ignored users changes.
   var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
   var shownCount = 0
@@ -243,7 +243,7 @@ final class App<D: DOM> {
 }
 
 extension App {
-  /// Whom receipts and typing notices go to; asked of each session, which knows nothing of settings.
+  /// Tells the session who gets receipts and typing notices. Each session has to be told, because it knows nothing of settings.
   func tellPrivacy() {
     let isPublic = Host.setting(Settings.privateReceipts) == nil
     ask(.reading(.setPublicReceipts(isPublic)))

@@ -46,7 +46,7 @@ final class BlobShelf {
     shown = []
   }
 
-  /// The file at hand, or from before the page was loaded; nil where there is none.
+  /// Finds the file in memory, or one kept before the page was reloaded; nil if there is neither.
   func find(_ blob: BlobHandle, _ then: @escaping (PickedFile?) -> Void) -> HostTask? {
     if let file = files[blob.name] {
       then(file)

@@ -113,7 +113,7 @@ final class AdvancedPage<D: DOM> {
         }
       ) {
         guard let new else { return }
-        // One is in it; asked once more the client waits for it.
+        // The user is in the new room already. Joining again makes the client wait for it.
         app.ask(.rooms(.join(new.text))) { _ in app.goTo(.room(new)) }
         app.inviteAgain(from: room, to: new)
       }

@@ -155,6 +155,6 @@ final class DetailsPane<D: DOM> {
 }
 
 extension App {
-  /// Where it is unknown what one may do, the server says it.
+  /// Whether the user may do this. True if it is not known: then the server decides.
   func may(_ action: RoomAction, in room: RoomID) -> Bool { client.can(action, in: room) ?? true }
 }

@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// A member of a room: who it is, a way to write to them, and what one may do about them.
+/// A member of a room: who it is, a way to write to them, and the actions that the user may take.
 struct MemberDialog<D: DOM> {
   private let app: App<D>
   private let dom: D

@@ -137,7 +137,7 @@ final class MemberList<D: DOM> {
     dom.on(button, .click) { _ in app.dialogs.open(as: .popover) { MemberDialog(app, user, in: room, at: $0) } }
   }
 
-  /// A sync that goes on from before the page was loaded does not say that one is there oneself.
+  /// Whether a member is online. A sync resumed after a reload does not report the user's own presence.
   private func isHere(_ user: UserID) -> Bool { app.client.presence(of: user)?.isHere ?? (user == app.userID) }
 
   private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {

@@ -1,7 +1,7 @@
 import Messenger
 
-/// The dialogs, menus and cards over the page. While one is open the rest takes no input; Escape and a click beside it close it, and the
-/// focus goes back to where it was.
+/// The dialogs, menus and cards over the page. While one is open, the rest of the page takes no input. Escape or a click beside it
+/// closes it, and the focus returns to where it was.
 final class Dialogs<D: DOM> {
   private let app: App<D>
   private let dom: D

@@ -22,7 +22,7 @@ final class ImageViewer<D: DOM> {
   private let frame: DialogFrame<D>
   private let pictures: [Picture]
   private var shown: Int
-  /// How many times a picture was shown: what belongs to an earlier one is gone.
+  /// Counts shown pictures, so that answers for an earlier picture are ignored.
   private var version = 0
   private let content: Node
 

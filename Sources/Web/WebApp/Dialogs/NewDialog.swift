@@ -30,7 +30,7 @@ final class NewDialog<D: DOM> {
   /// The address was written by hand.
   private var hasOwnAddress = false
 
-  /// - Parameter space: that a new room is put into; the dialog opens where one is made.
+  /// - Parameter space: the space that gets the new room; the dialog then opens at the form for a new room.
   init(_ app: App<D>, _ start: Start = .chat, space: RoomID? = nil, in frame: DialogFrame<D>) {
     self.app = app
     self.frame = frame

@@ -115,7 +115,7 @@ final class RoomDirectory<D: DOM> {
     dom.flush()
   }
 
-  /// Rooms of other servers are offered where one's own talks to others.
+  /// Offers rooms of other servers if the user's server federates.
   private func offerServers() {
     guard let server else { return }
     app.ask(.versions()) { [self] result in
@@ -123,7 +123,7 @@ final class RoomDirectory<D: DOM> {
     }
   }
 
-  /// Whose rooms are listed, where it is not one's own.
+  /// The server whose rooms are listed; nil for the user's own.
   private var otherServer: ServerName? { server.flatMap { ServerName(ByteString($0.text.trimmed)) } }
 
   private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
@@ -238,7 +238,7 @@ final class RoomDirectory<D: DOM> {
 }
 
 extension RoomSummary {
-  /// The room's name. A room without one is called by the readable part of its address, never by a raw address or ID.
+  /// The room's name, or the readable part of its address. Never a raw address or ID.
   var title: String { name?.string ?? canonicalAlias?.localpart.string ?? Strings[.unnamedRoom] }
 
   /// The number of its members, and its topic.

@@ -180,9 +180,9 @@ final class PeoplePicker<D: DOM> {
       }
       options.append((person, option))
     }
-    // Whoever was marked stays so when more people come.
+    // The marked person stays marked when more people load.
     marked = options.firstIndex { $0.person.userID == kept && canTake($0.person) } ?? options.firstIndex { canTake($0.person) }
-    // In a list of proposals nobody is meant before something is typed.
+    // Nobody is marked in a list of suggestions before the user types.
     if text.utf8.isEmpty { marked = nil }
     dom.setFlag(list, "hidden", options.isEmpty)
     dom.setAttribute(field.input, "aria-expanded", options.isEmpty ? "false" : "true")

@@ -91,7 +91,7 @@ extension Conversation {
     return true
   }
 
-  /// Nobody is led into a room by a click alone: where one is not in it, it asks.
+  /// Opens a link. A click alone never joins a room: if the user is not in it, the page asks first.
   private func open(_ link: Permalink) {
     if case .user(let user) = link.target { return open(user) }
     if link.event == nil, !app.isIn(link.target) { app.showInvite(to: link) } else { app.follow(Destination(link)) }

@@ -92,7 +92,7 @@ struct CalendarDay {
   /// Days since 1970-01-01.
   let number: Int
 
-  /// nil for what is none.
+  /// Returns nil if `text` is not a date.
   init?(_ text: String) {
     let parts = Array(text.utf8).split(separator: UInt8(ascii: "-"))
     guard parts.count == 3 else { return nil }

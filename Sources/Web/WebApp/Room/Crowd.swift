@@ -4,20 +4,20 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Who can be named in a room: those who are known at once, all others as they come. It reads in slices, so that a room of many
-/// thousands keeps no key waiting.
+/// The people that a message in a room can mention: known members at once, all others as they load. It reads in slices, so that a room
+/// with many thousands of members does not delay typing.
 final class Crowd<D: DOM> {
   struct Person {
     let user: UserID
-    /// As it is shown. Two whom the server listed may share one.
+    /// As it is shown. Two people that the server listed may share a name.
     let name: ByteString
-    /// For finding it.
+    /// In lower case, for the search.
     let lower: [UInt8]
   }
 
   /// Members read at once.
   static var sliceLimit: Int { 250 }
-  /// Where more are in a room, they are asked for by pages.
+  /// Larger rooms are loaded page by page.
   private static var wholeLimit: Int { 500 }
 
   private(set) var people: [Person] = []

@@ -30,7 +30,7 @@ struct Emoji: Equatable {
     return String(decoding: bytes.prefix(first >= 0xF0 ? 4 : 3), as: UTF8.self) + tone
   }
 
-  /// A line without names begins the next category, or is none.
+  /// Parses the file. A line without names begins the next category or is empty.
   static func read(_ file: [UInt8]) -> [Emoji] {
     var all: [Emoji] = []
     var category = Category.often

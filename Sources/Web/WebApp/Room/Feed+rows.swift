@@ -70,7 +70,7 @@ extension Feed {
       case .remove(let row): changes.append(.remove(row))
       case .update(let row, let index):
         if let made = make(row, near: index, all, room) { changes.append(.update(made)) }
-        // What one has sent oneself stands in view before it has an event, and nobody scrolls then.
+        // The user's own new message is in view before it has an event, so no scrolling loads its preview.
         if index < all.count, all[index].sender == app.userID { loadPreviews(all[index...index]) }
       case .insert(let rows, let before, let index):
         var made: [TimelineRow] = []

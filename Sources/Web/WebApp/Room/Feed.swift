@@ -238,7 +238,7 @@ final class Feed<D: DOM> {
     timeline.scroll(to: first, place: .top)
   }
 
-  /// The first message of somebody else that was not read; nil where there is none in memory.
+  /// Returns the first unread message of somebody else, or nil if none is in memory.
   func firstUnread(_ room: Room, _ source: ClientCore.Timeline) -> RowID? {
     guard let read = openedAt ?? room.fullyRead, let index = source.index(of: read) else { return nil }
     let all = source.items

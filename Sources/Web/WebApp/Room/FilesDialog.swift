@@ -61,7 +61,7 @@ final class FilesDialog<D: DOM> {
     }
   }
 
-  /// Takes a file away, as long as another one is left. The focus goes to what takes its place.
+  /// Removes a file unless it is the last. The focus moves to the file that takes its place.
   private func take(_ item: Node, _ next: Node) {
     guard let index = items.firstIndex(where: { $0.node == item }), files.count > 1 else { return }
     release(files.remove(at: index))

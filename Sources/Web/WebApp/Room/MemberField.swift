@@ -30,7 +30,7 @@ final class MemberField<D: DOM> {
     crowd.onChange = { [self] in suggest() }
   }
 
-  /// Takes an ID that was written to its end; false where there is none.
+  /// Takes a complete ID from the field. Returns false if the field holds no user ID.
   func take() -> Bool {
     guard let user = UserID(field.text.trimmed) else { return false }
     choose(user)

@@ -3,8 +3,8 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Several people whom one word behind `@` calls, as `@room` calls all: those who look after the room, and those who are online; besides them a room
-/// may have groups of its own (`RoomGroup`). On the wire each of them is mentioned (`m.mentions`).
+/// Several people mentioned by one word after `@`, as `@room` mentions all: the moderators, and the members who are online.
+/// A room may also have its own groups (`RoomGroup`). On the wire each person is mentioned (`m.mentions`).
 enum MentionGroup: UInt8 {
   case moderators, here
 
@@ -14,7 +14,7 @@ enum MentionGroup: UInt8 {
   var word: String { self == .moderators ? "moderators" : "here" }
   var note: Strings.Key { self == .moderators ? .groupModerators : .groupHere }
 
-  /// Without oneself. O(members).
+  /// Returns the group's members without the user. O(members).
   func users<D: DOM>(of room: Room, _ app: App<D>) -> [UserID] {
     var found: [UserID] = []
     switch self {
@@ -28,7 +28,7 @@ enum MentionGroup: UInt8 {
     return found.filter { $0 != app.userID }
   }
 
-  /// Those whom a text calls so.
+  /// Returns the people that a text mentions by a group.
   static func mentions<D: DOM>(in text: String, of room: Room, _ app: App<D>) -> Mentions {
     var mentions = Mentions()
     let groups = room.groups
@@ -41,7 +41,7 @@ enum MentionGroup: UInt8 {
 }
 
 extension RoomGroup {
-  /// Those who are in the room, without oneself. Of members who are not loaded yet it is taken on trust.
+  /// Returns those who are in the room, without the user. Members that are not loaded yet count as joined.
   func called<D: DOM>(in room: Room, _ app: App<D>) -> [UserID] {
     users.filter { $0 != app.userID && (room.membership(of: $0) ?? .join) == .join }
   }

@@ -4,12 +4,12 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Messages that fit, page by page, the newest first: by words from the server's search, without words from the room's history.
-/// Beside the list it has the line that says how it goes, and the button for more.
+/// Finds matching messages page by page, newest first: by words from the server's search, without words from the room's history.
+/// Besides the list it has the status line and the button for more.
 final class MessageFinder<D: DOM> {
-  /// Messages, or files of galleries, that are enough at once.
+  /// How many messages, or files of galleries, one step looks for.
   private static var wantedCount: Int { 20 }
-  /// Where the server sends what does not fit: messages of a page, and pages that are looked through before one is asked whether to go on.
+  /// If the server also sends messages that do not match: messages a page, and pages to search before the user is asked whether to go on.
   private static var pageEvents: Int { 100 }
   private static var pagesLimit: Int { 10 }
 
@@ -19,11 +19,11 @@ final class MessageFinder<D: DOM> {
   private let note: Node
   private let more: Node
   private let emptyNote: () -> Strings.Key
-  /// Draws a message that fits into the list.
+  /// Adds a matching message to the list.
   private let add: (Event, RoomID, [MessageContent]) -> Void
   private var sought = SoughtMessages()
   private var next: ByteString?
-  /// Counts searches: an answer to an older one is none, and what it has drawn is gone.
+  /// Counts searches: answers to an older search are ignored, and its results are removed.
   private(set) var version = 0
   private var shownCount = 0
   private var wantedCount = 0

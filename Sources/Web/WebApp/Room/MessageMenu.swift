@@ -164,7 +164,7 @@ struct MessageMenu<D: DOM> {
     }
   }
 
-  /// The room is left, for whoever sees a message has read it.
+  /// Marks as unread from there and closes the room, because a message in view counts as read.
   private func markUnread(_ item: TimelineItem, _ room: RoomID) {
     let feed = conversation.feed
     guard let source = feed.source, let index = source.index(of: item.id) else { return }

@@ -3,9 +3,9 @@ import JSON
 import Messenger
 import WebHost
 
-/// Where one is, looked at before it is sent.
+/// Shows the user's location before it is sent.
 struct PlaceDialog<D: DOM> {
-  /// Degrees, and how many metres around them it may be.
+  /// Returns the degrees and the uncertainty in metres.
   private static func words(_ uri: String) -> String {
     let degrees = String(decoding: uri.utf8.dropFirst(4).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     guard let metres = GeoURI(ByteString(uri))?.uncertainty else { return degrees }

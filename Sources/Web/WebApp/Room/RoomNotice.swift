@@ -92,7 +92,7 @@ final class RoomNotice<D: DOM> {
       let forget = SubmitButton(dom, .forget, busy: .leaving, kind: "", in: buttons)
       run(forget, .rooms(.forget(id))) { [app] in app.goTo(.list, replacing: true) }
     }
-    // Whom others removed comes back only where there is a way.
+    // A removed user can come back only if the join rule allows it.
     guard kind != .banned, removal == nil || room?.joinRule.map({ $0 != .invite && $0 != .private }) ?? true else { return }
     let rule = room?.joinRule ?? summary?.joinRule
     let asks = rule?.allowsKnocking == true && rule?.allowsRestrictedJoins == false

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// The open room: header, messages, composer, what lies beside them; for rooms one is not in, what can be done about that.
+/// The open room: header, messages, composer and side panels. If the user is not in the room, it offers the ways in.
 final class RoomScreen<D: DOM> {
   let app: App<D>
   let dom: D

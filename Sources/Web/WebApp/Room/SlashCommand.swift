@@ -22,14 +22,14 @@ enum SlashCommand {
       self = .message(Written(text: text))
       return
     }
-    // Two of them are one that means itself.
+    // Two slashes stand for one literal slash.
     if bytes.hasPrefix("//") {
       self = .message(Written(text: String(decoding: bytes.utf8.dropFirst(), as: UTF8.self)))
       return
     }
     let end = bytes.utf8.firstIndex { $0 <= 0x20 } ?? bytes.count
     let name = ByteString(decoding: bytes.utf8[1..<end])
-    // A path is none.
+    // A path is not a command.
     if name.utf8.contains(UInt8(ascii: "/")) || name.isEmpty {
       self = .message(Written(text: text))
       return

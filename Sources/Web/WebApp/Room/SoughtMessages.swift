@@ -60,10 +60,10 @@ struct SoughtMessages {
 }
 
 extension MessageContent {
-  /// The first address in what somebody wrote that leads out of Matrix; nil where there is none.
+  /// The first link in the text that leads out of Matrix, or nil.
   var link: String? { links.first }
 
-  /// The first of them, each once, without those of which whoever wrote it wants no preview.
+  /// The first three of the links, without duplicates and without those that the sender wants no preview of.
   var previewed: [String] {
     var urls: [String] = []
     let vetoed = unpreviewed
@@ -73,7 +73,7 @@ extension MessageContent {
     return urls
   }
 
-  /// All of them.
+  /// All links in the text that lead out of Matrix.
   var links: [String] {
     guard kind == .text, body.utf8.contains(UInt8(ascii: ":")) else { return [] }
     return (LinkScanner.segments(of: body.string) ?? []).map { $0.url }.filter { url in

@@ -130,7 +130,7 @@ extension App {
       var content: JSON?
       switch result {
       case .success(let json): content = json
-      // There is none yet.
+      // The account has no stickers yet.
       case .failure(.refused(404, _, _, _)): break
       case .failure(let error): return then(.failure(error))
       }

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Stands where the composer does while one speaks, and until one has heard it and sends it or not.
+/// Takes the composer's place while the user records, and until they have listened and sent or discarded the recording.
 final class VoiceRecorder<D: DOM> {
   /// Loudness values that are shown, and that are sent.
   private static var barsLimit: Int { 60 }

@@ -314,7 +314,7 @@ final class Writer<D: DOM> {
     app.loadEmoticons(of: room) { [self] in if key?.room == room { then() } }
   }
 
-  /// Whom the text may name.
+  /// Returns the people that the text may mention.
   private func names(in text: String, _ room: Room) -> [(name: [UInt8], user: UserID)] {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
     crowd.gather(room)

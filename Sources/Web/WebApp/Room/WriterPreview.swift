@@ -13,9 +13,9 @@ private final class WrittenLink {
   init(_ url: String) { self.url = url }
 }
 
-/// Where the first addresses lead that one writes, as the message will show it; each can be taken away, for everybody. The server is asked once
-/// nobody has typed for a moment, so that it does not look for half an address; never for one that nobody has written here, which may
-/// never be sent.
+/// Previews of the first links that the user types, as the message will show them; the user can remove each, for everybody. The client
+/// asks the server after a pause in typing, so that it never asks for half an address. It does not ask for links that were not typed
+/// here: they may never be sent.
 final class WriterPreview<D: DOM> {
   private static var pauseMilliseconds: Double { 700 }
 

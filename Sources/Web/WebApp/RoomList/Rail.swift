@@ -21,9 +21,9 @@ enum ListView: Hashable {
 /// hidden while there is no space.
 final class Rail<D: DOM> {
   private(set) var view = ListView.everything
-  /// Called with what was chosen by the person.
+  /// Called with what the user chose.
   var onChoose: (ListView) -> Void = { _ in }
-  /// The own picture, which opens one's menu.
+  /// The user's own picture, which opens the account menu.
   let profile: Node
   private let app: App<D>
   private let dom: D
@@ -172,7 +172,7 @@ final class Rail<D: DOM> {
 }
 
 extension App {
-  /// Among one's spaces, one of which is not in another.
+  /// Moves a space among the user's top-level spaces.
   func moveSpace(_ space: RoomID, to index: Int) {
     guard let userID else { return }
     for (space, order) in client.topLevelSpaceOrders(toMove: space, to: index) {

@@ -19,9 +19,9 @@ final class RoomList<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
-  /// In the header where there is no rail, else in the rail.
+  /// In the header if there is no rail, else in the rail.
   private let avatars: [AvatarView<D>]
-  /// What others see of oneself, at each of them.
+  /// The user's presence as others see it, at each avatar.
   private let presences: [Node]
   private let profile: Node
   private let title: Node

@@ -87,7 +87,7 @@ struct RoomMenu<D: DOM> {
     }
   }
 
-  /// Among one's spaces.
+  /// Adds the commands that move the space among the user's top-level spaces.
   private func addSpaceMoves() {
     let all = app.client.topLevelSpaces
     guard let index = all.firstIndex(of: id) else { return }
@@ -95,7 +95,7 @@ struct RoomMenu<D: DOM> {
     if index + 1 < all.count { menu.add(.moveDown, .down) { [app, id] in app.moveSpace(id, to: index + 1) } }
   }
 
-  /// Within the favourites.
+  /// Adds the commands that move the room within the favourites.
   private func addMoves() {
     let all = app.client.rooms(tagged: RoomTag.favourite)
     guard let index = all.firstIndex(of: id) else { return }

@@ -3,9 +3,9 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What one is notified about in a room.
+/// What the user is notified about in a room.
 enum RoomNotifications {
-  /// nil is what the account has for rooms of this kind.
+  /// nil means the account's default for rooms of this kind.
   static let modes: [(mode: NotificationMode?, words: Strings.Key)] = [
     (nil, .notifyDefault), (.allMessages, .notifyAll), (.mentionsAndKeywords, .notifyMentions), (.mute, .notifyNothing)
   ]

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What one is told of, by this browser and by the account's rules.
+/// What the user is notified of, by this browser and by the account's rules.
 final class NotificationsPage<D: DOM> {
   private let app: App<D>
   private let dom: D

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What others see of one, and whom one has blocked.
+/// What others see of the user, and the people the user has blocked.
 final class PrivacyPage<D: DOM> {
   private let app: App<D>
   private let dom: D

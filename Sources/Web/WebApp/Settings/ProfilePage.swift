@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Oneself: picture, name, ID, and the way out.
+/// The user's picture, name and ID, and the sign-out button.
 final class ProfilePage<D: DOM> {
   private let app: App<D>
   private let dom: D

@@ -26,7 +26,7 @@ struct SettingsDialog<D: DOM> {
   }
 }
 
-/// The way to the page for administrators, for whoever is one.
+/// The link to the administration page, for administrators.
 struct AdministrationLine<D: DOM> {
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {

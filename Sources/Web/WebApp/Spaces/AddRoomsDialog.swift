@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Puts rooms one is in into a space.
+/// Adds rooms that the user is in to a space.
 struct AddRoomsDialog<D: DOM> {
   private final class Choice {
     var rooms: [RoomID] = []

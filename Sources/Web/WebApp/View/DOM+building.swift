@@ -31,7 +31,7 @@ extension DOM {
     return title
   }
 
-  /// A field without a label beside it, in which one looks for something; what it says is also its name.
+  /// A search field without a visible label; its placeholder is also its accessible name.
   func finder(_ words: Strings.Key, in parent: Node) -> Node {
     let field = element("input", "ma-input", in: parent)
     for (name, value) in [

@@ -1,7 +1,7 @@
 import Messenger
 import WebHost
 
-/// In which language the page speaks. Another one is there after a reload: what is on the screen is made of words.
+/// The choice of the page's language. A new choice reloads the page, because all texts on the screen have to change.
 struct LanguageChoice<D: DOM> {
   @discardableResult
   init(_ dom: D, in parent: Node) {
