@@ -119,13 +119,13 @@ end_job() { [ -z "$job" ] || kill -INT -- "-$job" 2>/dev/null || true; }
 side_by_side() {
   local lane lanes=() status=0
   for lane in "$@"; do
-    (trap 'end_job; exit 130' INT TERM; "$lane") &
+    (trap 'end_job; exit 130' INT TERM HUP; "$lane") &
     lanes+=($!)
   done
-  trap 'kill "${lanes[@]}" 2>/dev/null; wait; exit 130' INT TERM
+  trap 'kill "${lanes[@]}" 2>/dev/null; wait; exit 130' INT TERM HUP
   for lane in "$@"; do
     wait -n || { status=$?; kill "${lanes[@]}" 2>/dev/null; wait; break; }
   done
-  trap - INT TERM
+  trap - INT TERM HUP
   return $status
 }
