@@ -145,8 +145,9 @@ import Testing
     #expect(host.body("/send/")?["body"]?.string == "a")
   }
 
-  @Test(arguments: [true, false]) func `messages that wait for the network do not wait for a room that the user has left`(comesBack: Bool)
-  {
+  @Test(arguments: [true, false]) func `messages that wait for the network do not wait for a room that the user has left`(
+    comesBack: Bool
+  ) {
     var host = Host.inRoom()
     host.command(.sending(.send(.test, .text("a"))))
     host.sync(#""leave":{"!room:test":{"timeline":{"events":[\#(Wire.member("@me:test", "leave", "$l"))]}}}"#)

@@ -95,7 +95,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) @MainActor func `rooms that the user has left have a row if a list asks for them`() async throws {
+  @Test(.timeLimit(.minutes(1))) @MainActor func `rooms that the user has left have a row if a list asks for them`()
+    async throws
+  {
     try await Self.signedIn { model, script in
       let list = model.roomList(RoomListQuery(sections: [.left]))
       await ModelTests.until { list.isLoaded }
