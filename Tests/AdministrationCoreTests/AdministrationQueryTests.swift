@@ -72,6 +72,21 @@ struct AdministrationQueryTests {
     #expect(page.items.map { $0.isValid(at: 100) } == [false, false, true])
   }
 
+  @Test("An invite link is valid until its uses or its time are over; one without a maker is left out")
+  func inviteLinks() throws {
+    let page = try answer(
+      Query<Void>.userInviteLinks(from: 50, limit: 50),
+      #"""
+      {"invite_links":[{"user_id":"@a:b","id":"1","room_id":"!r:b","room_name":"Hall","uses":1,"uses_allowed":2,"expires_ts":100},
+        {"user_id":"@a:b","id":"2","uses":2,"uses_allowed":2,"expires_ts":100},{"id":"3","expires_ts":100}],"total":60,"next_from":53}
+      """#)
+    #expect(
+      page.items.map(\.key) == ["1", "2"] && page.items[0].inviter.text == "@a:b" && page.items[0].link.roomName == "Hall")
+    #expect(page.items.map { $0.link.isValid(at: 99) } == [true, false])
+    #expect(page.items.map { $0.link.isValid(at: 100) } == [false, false])
+    #expect(page.total == 60 && page.next == 53)
+  }
+
   @Test("Details of an entry of the audit log are words")
   func audit() throws {
     let page = try answer(

@@ -1,5 +1,7 @@
-"""What a page says to those who do not see it, and whether the others can read it: looked up in Chromium's accessibility tree and in the styles that
-it computed. Rules: WCAG 2.2, success criteria 1.1.1, 1.3.1, 1.4.3, 2.4.1, 4.1.2."""
+"""What a page says to those who do not see it, and whether the others can read it: by axe, and by what axe leaves out, looked up in Chromium's
+accessibility tree. Rules: WCAG 2.2 A and AA."""
+import importlib.resources
+import os
 
 # Roles of interactive elements.
 CONTROLS = {"button", "link", "textbox", "searchbox", "checkbox", "radio", "combobox", "ComboBoxSelect", "listbox", "option", "tab", "menuitem", "slider", "switch", "spinbutton"}
@@ -117,15 +119,34 @@ def path(node, by_id):
     return " < ".join(words)
 
 
-async def faults(person):
+# What axe (https://github.com/dequelabs/axe-core) finds. It wants all in a landmark, also a menu, which belongs to its button; and a main part, also
+# on a phone, where the list of rooms, a navigation, has the whole page. Its own look at contrast takes half a second: CONTRAST takes a tenth.
+AXE = """async withContrast => {
+  const options = { resultTypes: ['violations'], rules: { 'color-contrast': { enabled: withContrast }, 'landmark-one-main': { enabled: innerWidth >= 720 } } };
+  const { violations } = await axe.run(document, options);
+  const isOfMenu = ({ id, nodes }) => id === 'region' && nodes.every(({ target }) => document.querySelector(target.join(' '))?.closest('[role=menu], :has(> [role=menu])'));
+  return violations.filter(violation => !isOfMenu(violation)).flatMap(({ id, help, nodes }) => nodes.slice(0, 5).map(({ target, failureSummary }) =>
+    `axe ${id}: ${help} (${target.join(' ')}) ${failureSummary.split('\\n').slice(1).join(' ').trim().slice(0, 200)}`));
+}"""
+
+
+async def axe_faults(person):
+    if not await person.page.evaluate("'axe' in window"):
+        package = importlib.resources.files("axe_playwright_python")
+        await person.page.evaluate(package.joinpath("axe.min.js").read_text(encoding="utf-8"))
+    return await person.page.evaluate(AXE, os.environ.get("MARTLET_LONG") == "1")
+
+
+async def faults(person, with_axe=True):
     """Everything that is wrong with what the page shows now."""
     await person.rest()
     devtools = await person.context.new_cdp_session(person.page)
     nodes = (await devtools.send("Accessibility.getFullAXTree"))["nodes"]
     await devtools.detach()
-    return tree_faults(nodes) + await person.page.evaluate(REFERENCES) + await person.page.evaluate(CONTRAST)
+    found = tree_faults(nodes) + await person.page.evaluate(REFERENCES) + await person.page.evaluate(CONTRAST)
+    return found + (await axe_faults(person) if with_axe else [])
 
 
-async def check(person, where):
-    found = await faults(person)
+async def check(person, where, with_axe=True):
+    found = await faults(person, with_axe)
     assert not found, f"{where}: " + "; ".join(found[:12])

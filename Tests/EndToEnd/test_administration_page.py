@@ -33,7 +33,7 @@ async def go(person, *place):
 
 
 def heading(person, name):
-    return person.page.get_by_role("main").get_by_role("heading", name=name, level=2)
+    return person.page.get_by_role("main").get_by_role("heading", name=name, level=1)
 
 
 def table(person, name):
@@ -235,6 +235,16 @@ async def _(test):
         await row(person, token).get_by_role("button", name="Revoke").click()
         await agree(person, "Revoke")
         await expect(row(person, token)).to_have_count(0)
+
+        hall = boris.create_room(name="Hall", preset="private_chat")
+        await page.get_by_text("Nobody has made an invite link.").wait_for()
+        link = boris.request("POST", "/_matrix/client/unstable/martlet.invite_links", {"room_id": hall, "uses": 2}).ok()
+        await page.reload()
+        await row(person, "Hall").get_by_text("0 of 2").wait_for()
+        await row(person, "Hall").get_by_role("button", name=f"Revoke: Hall, {boris.user_id}").click()
+        await agree(person, "Revoke")
+        await expect(row(person, "Hall")).to_have_count(0)
+        assert Api(test.base).request("POST", "/_matrix/client/unstable/martlet.invite_links/describe", {"token": link["token"]}).status == 404
 
         await go(person, "media")
         await search(person, "Search by name or ID", boris.user_id)

@@ -55,7 +55,10 @@ public struct InviteLink: Sendable {
   /// Milliseconds since 1970.
   public let expires: Int64
 
-  init?(_ json: JSON) {
+  /// Whether it still lets people in.
+  package func isValid(at time: Int64) -> Bool { expires > time && uses < usesAllowed }
+
+  package init?(_ json: JSON) {
     guard let id = json.text("id"), let expires = json.integer("expires_ts") else { return nil }
     self.id = id
     self.expires = expires

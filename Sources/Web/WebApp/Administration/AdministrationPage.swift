@@ -27,7 +27,7 @@ final class AdministrationPage<D: DOM> {
     dom = app.dom
     root = dom.element("div", "ma-admin-page", in: parent)
     back = dom.element("div", "ma-admin-trail", in: root)
-    title = dom.element("h2", "ma-admin-title", in: root)
+    title = dom.element("h1", "ma-admin-title", in: root)
     dom.setAttribute(title, "tabindex", "-1")
     titleText = dom.element("bdi", in: title)
     trouble = dom.element("p", "ma-trouble", in: root)
@@ -132,7 +132,7 @@ final class AdministrationPage<D: DOM> {
   /// A part of the section with a heading of its own.
   func part(_ title: Strings.Key, in parent: Node? = nil) -> Node {
     let part = dom.element("section", "ma-admin-part", in: parent ?? body)
-    dom.element("h3", "ma-admin-part-title", text: title, in: part)
+    dom.element("h2", "ma-admin-part-title", text: title, in: part)
     return part
   }
 

@@ -95,7 +95,7 @@ final class NoticeSection<D: DOM> {
   private func load() {
     page.ask(.broadcasts()) { [self] answer in
       dom.releaseChildren(of: list)
-      dom.element("h3", "ma-admin-part-title", text: .adminBroadcasts, in: list)
+      dom.element("h2", "ma-admin-part-title", text: .adminBroadcasts, in: list)
       if answer.items.isEmpty { dom.element("p", "ma-note", text: .adminNoBroadcasts, in: list) }
       for broadcast in answer.items { add(broadcast) }
       dom.flush()

@@ -5,7 +5,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// The words by which strangers may create accounts.
+/// How strangers come in: the words by which they can create an account, and the invite links that users made.
 struct RegistrationSection<D: DOM> {
   @discardableResult
   init(_ page: AdministrationPage<D>) {
@@ -40,6 +40,44 @@ struct RegistrationSection<D: DOM> {
       })
     let create = dom.button("ma-button ma-primary ma-small", .adminCreateToken, icon: .plus, in: tools)
     dom.on(create, .click) { _ in page.app.dialogs.open { Self.askToken(page, in: $0, then: reload) } }
+    Self.addLinks(to: page)
+  }
+
+  private static func addLinks(to page: AdministrationPage<D>) {
+    let dom = page.dom
+    let part = page.part(.inviteLinks)
+    dom.element("p", "ma-note", text: .adminLinksNote, in: part)
+    var list: AdministrationList<D, UserInviteLink>?
+    list = AdministrationList<D, UserInviteLink>(
+      page, .inviteLinks, [.adminLinkTo, .adminActor, .adminUses, .adminExpires, .adminActions], empty: .adminNoLinks,
+      in: part,
+      ask: { _, request in
+        .userInviteLinks(from: request.from, limit: AdministrationList<D, UserInviteLink>.pageItems)
+      },
+      fill: { made, row in
+        let link = made.link
+        let place = row.cell("", "ma-admin-chips")
+        let target = link.room == nil ? Strings[.adminLinkToMaker] : link.roomName?.string ?? Strings[.adminNoName]
+        if let room = link.room {
+          page.link(target, .rooms, room.text, in: place)
+        } else {
+          dom.element("span", text: target, in: place)
+        }
+        let isValid = link.isValid(at: Host.wallClockMilliseconds())
+        if !isValid { page.chip(.adminUsedUp, isTrouble: true, in: place) }
+        page.link(made.inviter.string, .users, made.inviter.text, in: row.cell(""))
+        _ = row.cell(Strings[.adminUsedOf, "\(link.uses)", "\(link.usesAllowed)"])
+        _ = row.cell(Host.dateTimeLabel(link.expires))
+        let end = row.cell("", "ma-admin-end")
+        guard isValid else { return }
+        let revoke = page.tool(.adminRevoke, isDangerous: true, in: end) {
+          page.confirm(
+            Strings[.adminRevokeLink, target, made.inviter.string], Strings[.adminRevokeLinkNote], action: .adminRevoke,
+            done: .linkRevoked, { .revokeUserInviteLink(link.id) }
+          ) { _ in list?.reload() }
+        }
+        dom.setLabel(revoke, Strings[.adminRevoke] + ": " + target + ", " + made.inviter.string)
+      })
   }
 
   private static func askToken(_ page: AdministrationPage<D>, in frame: DialogFrame<D>, then: @escaping () -> Void) {

@@ -9,9 +9,12 @@ struct InviteCard<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
+  /// The element of its heading.
+  private let heading: String
 
-  init(_ app: App<D>, in parent: Node) {
+  init(_ app: App<D>, heading: String, in parent: Node) {
     self.app = app
+    self.heading = heading
     dom = app.dom
     node = dom.element("div", "ma-invite", in: parent)
     dom.setAttribute(node, "role", "status")
@@ -52,7 +55,7 @@ struct InviteCard<D: DOM> {
     // Pictures are for people with an account.
     let source = app.client.session == nil ? nil : app.avatarSource(picture)
     dom.avatar(isRoom ? "ma-avatar-large ma-invite-room" : "ma-avatar-large", in: node).show(id: id, name: name, source: source)
-    let title = dom.element("h2", "ma-invite-name", text: name, in: node)
+    let title = dom.element(heading, "ma-invite-name", text: name, in: node)
     dom.setAttribute(title, "dir", "auto")
     for line in lines { dom.setAttribute(dom.element("p", "ma-note", text: line, in: node), "dir", "auto") }
     if let topic, !topic.isEmpty {

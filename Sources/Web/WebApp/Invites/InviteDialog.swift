@@ -19,7 +19,7 @@ final class InviteDialog<D: DOM> {
     self.frame = frame
     dom = app.dom
     frame.setTitle(.invitation)
-    card = InviteCard(app, in: frame.body)
+    card = InviteCard(app, heading: "h2", in: frame.body)
     trouble = frame.trouble(in: frame.body)
     buttons = dom.element("div", "ma-buttons", in: frame.body)
     load(address)

@@ -50,7 +50,7 @@ final class SignInScreen<D: DOM> {
     root = dom.element("main", "ma-signin", in: .root)
     card = dom.element("div", "ma-card", in: root)
     Drawing.logo.draw(dom, in: card)
-    inviteCard = InviteCard(app, in: card)
+    inviteCard = InviteCard(app, heading: "h1", in: card)
     dom.element("h1", "ma-title", text: app.embedding == nil ? .welcome : .embeddedTitle, in: card)
     note = dom.element(
       "p", "ma-note", text: app.embedding.map { Strings[.embeddedNote, $0.page] } ?? Strings[.welcomeNote], in: card)
@@ -68,7 +68,7 @@ final class SignInScreen<D: DOM> {
     trouble = dom.element("p", "ma-trouble", in: form)
     dom.setAttribute(trouble, "role", "alert")
     submit = SubmitButton(dom, .signIn, busy: .signingIn, in: form)
-    support = SupportBox(app, in: form)
+    support = SupportBox(app, heading: "h2", in: form)
     signOn = SingleSignOnButtons(app, in: card)
     guest = dom.button("ma-button ma-wide", .goOnAsGuest, in: card)
     serverLine = dom.element("p", "ma-server", in: card)

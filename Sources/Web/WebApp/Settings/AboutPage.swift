@@ -13,7 +13,7 @@ struct AboutPage<D: DOM> {
     dom.element("p", "ma-details-name", text: .product, in: top)
     dom.element("p", "ma-note", text: .aboutNote, in: top)
     if let server = app.userID?.serverName { CopyLine(app, .server, server.string, in: page) }
-    let support = SupportBox(app, in: page)
+    let support = SupportBox(app, heading: "h3", in: page)
     support.isThere = { frame.isOpen }
     support.learn()
     CheckBox(dom, Strings[.showFigures], isOn: Host.setting(Settings.figures) != nil, in: page) {

@@ -8,13 +8,16 @@ final class SupportBox<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let node: Node
+  private let heading: String
   private var isHidden = false
   private var isEmpty = true
   /// Whether the page that it stands in is still there.
   var isThere: () -> Bool = { true }
 
-  init(_ app: App<D>, in parent: Node) {
+  /// `heading`: the element that stands for it, of the level that the page has here.
+  init(_ app: App<D>, heading: String, in parent: Node) {
     self.app = app
+    self.heading = heading
     dom = app.dom
     node = dom.element("div", "ma-support", in: parent)
     dom.setFlag(node, "hidden", true)
@@ -49,7 +52,7 @@ final class SupportBox<D: DOM> {
     isEmpty = found.contacts.isEmpty && found.page == nil
     setHidden(isHidden)
     guard !isEmpty else { return }
-    dom.element("h3", "ma-field-label", text: .supportTitle, in: node)
+    dom.element(heading, "ma-field-label", text: .supportTitle, in: node)
     for contact in found.contacts {
       if let email = contact.email { addLink(email.string, to: "mailto:" + email.string) }
       if let user = contact.userID { add(user) }
