@@ -422,11 +422,11 @@ async def _(test):
         flows = {"flows": [{"type": "m.login.sso", "identity_providers": [{"id": "company", "name": "Our company"}]}]}
         await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows))
         await page.reload()
-        await page.get_by_role("button", name="Go on with Our company").wait_for()
+        await page.get_by_role("button", name="Continue with Our company").wait_for()
         await page.get_by_label("Password", exact=True).locator("visible=true").wait_for(state="hidden")
         await alice.picture("single-sign-on-light")
         await page.route("**/login/sso/redirect/**", lambda route: route.fulfill(body="the company"))
-        await page.get_by_role("button", name="Go on with Our company").click()
+        await page.get_by_role("button", name="Continue with Our company").click()
         await page.get_by_text("the company").wait_for()
         assert "/login/sso/redirect/company?" in page.url and quote(test.base, safe="") in page.url, page.url
         await page.unroute("**/_matrix/client/v3/login")
@@ -444,7 +444,7 @@ async def _(test):
         # What was forged has used the word up.
         await page.route("**/_matrix/client/v3/login", lambda route: route.fulfill(json=flows) if route.request.method == "GET" else route.fallback())
         await page.reload()
-        await page.get_by_role("button", name="Go on with Our company").click()
+        await page.get_by_role("button", name="Continue with Our company").click()
         await page.get_by_text("the company").wait_for()
         back = parse_qs(urlsplit(page.url).query)["redirectUrl"][0]
         await page.goto(back + "&loginToken=" + quote(token))
@@ -540,10 +540,10 @@ async def _(test):
         await page.get_by_role("button", name="Save").click()
         await devices.get_by_role("button", name="Sign out: Old phone").click()
         await page.get_by_label("Password", exact=True).fill("not this")
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Continue").click()
         await page.get_by_text("The password is wrong.").wait_for()
         await page.get_by_label("Password", exact=True).fill(PASSWORD)
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Continue").click()
         await devices.get_by_text("Old phone").wait_for(state="detached")
         # The devices made without a page have no order.
         assert sorted(device.get("account/whoami").status for device in (user, phone)) == [200, 401]
@@ -561,7 +561,7 @@ async def _(test):
         await page.get_by_label("New password").fill("another horse")
         await page.get_by_role("button", name="Change password").click()
         await page.get_by_label("Password", exact=True).last.fill(PASSWORD)
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Continue").click()
         await page.get_by_text("Your password has been changed.").wait_for()
         await alice.picture("settings-account-dark")
         await page.set_viewport_size(PHONE)

@@ -413,7 +413,7 @@ async def _(test):
         await context.route("**/login/sso/redirect/**", lambda route: route.fulfill(body="the company"))
         await page.goto(address("room.html", homeserver=test.base, room=room))
         async with context.expect_page() as opening:
-            await frame.get_by_role("button", name="Go on with Our company").click()
+            await frame.get_by_role("button", name="Continue with Our company").click()
         window = await opening.value
         await window.get_by_text("the company").wait_for()
         back = parse_qs(urlsplit(window.url).query)["redirectUrl"][0]

@@ -49,7 +49,7 @@ async def sure(page):
     """Says the password where it is asked for."""
     dialog = page.get_by_role("dialog").last
     await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
-    await dialog.get_by_role("button", name="Go on").click()
+    await dialog.get_by_role("button", name="Continue").click()
 
 
 # Proves C19, C31
@@ -72,13 +72,13 @@ async def _(test):
                 await page.get_by_role("button", name="Add an e-mail address").click()
                 dialog = page.get_by_role("dialog").last
                 await dialog.get_by_label("E-mail address").fill("ann@example.org")
-                await dialog.get_by_role("button", name="Go on").click()
+                await dialog.get_by_role("button", name="Continue").click()
                 await dialog.get_by_text("An e-mail is on its way to ann@example.org.").wait_for()
-                await dialog.get_by_role("button", name="Go on").click()
+                await dialog.get_by_role("button", name="Continue").click()
                 await dialog.get_by_text("The link in the e-mail has not been followed yet.").wait_for()
                 await person.picture("email-added")
                 confirm(api, mailbox.wait(1)[2])
-                await dialog.get_by_role("button", name="Go on").click()
+                await dialog.get_by_role("button", name="Continue").click()
                 await sure(page)
                 await page.get_by_role("button", name="Remove ann@example.org").wait_for()
                 await person.picture("settings-emails")
@@ -89,14 +89,14 @@ async def _(test):
                     await there.get_by_role("button", name="Forgot password?").click()
                     dialog = there.get_by_role("dialog")
                     await dialog.get_by_label("E-mail address").fill("ann@example.org")
-                    await dialog.get_by_role("button", name="Go on").click()
+                    await dialog.get_by_role("button", name="Continue").click()
                     await dialog.get_by_text("An e-mail is on its way to ann@example.org.").wait_for()
                     await dialog.get_by_label("New password").fill("another horse")
-                    await dialog.get_by_role("button", name="Go on").click()
+                    await dialog.get_by_role("button", name="Continue").click()
                     await dialog.get_by_text("The link in the e-mail has not been followed yet.").wait_for()
                     await stranger.picture("forgot-password")
                     confirm(api, mailbox.wait(2)[2])
-                    await dialog.get_by_role("button", name="Go on").click()
+                    await dialog.get_by_role("button", name="Continue").click()
                     await there.get_by_text("Your password has been changed.").wait_for()
                     await there.get_by_label("User name", exact=True).locator("visible=true").fill("ann@example.org")
                     await there.get_by_label("Password", exact=True).locator("visible=true").fill("another horse")
