@@ -117,7 +117,8 @@ end_job() { [ -z "$job" ] || kill -INT -- "-$job" 2>/dev/null || true; }
 
 # side_by_side FUNCTION…: each in a shell of its own. Fails as soon as one fails, and then ends the others.
 side_by_side() {
-  local lane lanes=() status=0
+  local lane lanes=() status=0 traps
+  traps=$(trap -p INT TERM HUP)
   for lane in "$@"; do
     (trap 'end_job; exit 130' INT TERM HUP; "$lane") &
     lanes+=($!)
@@ -127,5 +128,6 @@ side_by_side() {
     wait -n || { status=$?; kill "${lanes[@]}" 2>/dev/null; wait; break; }
   done
   trap - INT TERM HUP
+  eval "$traps"
   return $status
 }
