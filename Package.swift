@@ -196,7 +196,7 @@ let package = Package(
       "fuzz", path: "Tests/Fuzz",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
-        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "CCrypto"
+        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "CCrypto"
       ],
       without: ["Corpus"]),
     program(
