@@ -200,7 +200,9 @@ let package = Package(
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore"], settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm"], settings: web),
+    program(
+      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
