@@ -64,6 +64,7 @@ let package = Package(
     module("Messenger", in: "Portable", settings: portable),
     module("MessageRows", in: "Portable", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"], settings: portable),
     module("QRCodes", in: "Portable", settings: portable),
+    module("Olm", in: "Portable", uses: ["CPrimitives"], settings: portable),
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
@@ -195,11 +196,13 @@ let package = Package(
       "fuzz", path: "Tests/Fuzz",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
-        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "CCrypto"
+        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "CCrypto"
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore"], settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm"], settings: web),
+    program(
+      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
@@ -220,6 +223,14 @@ let package = Package(
       name: "CPeerConnection", dependencies: ["CGStreamer"], path: "Sources/System/CPeerConnection",
       linkerSettings: [.linkedLibrary("gstsdp-1.0"), .linkedLibrary("gstvideo-1.0")]),
     .target(name: "CLinux", path: "Sources/System/CLinux"),
+    // Cryptography for clients. As wasm it is linked with what Scripts/build-primitives makes.
+    .target(
+      name: "CPrimitives",
+      dependencies: [
+        .target(name: "CSodium", condition: .when(platforms: [.linux])),
+        .target(name: "CCrypto", condition: .when(platforms: [.linux]))
+      ],
+      path: "Sources/System/CPrimitives"),
     // One wrapper of a library for the server and for clients.
     module("WebSockets", in: "System", uses: ["CWslay"]),
     module("Files", in: "System"),
@@ -241,6 +252,7 @@ let package = Package(
     tests(of: "Messenger", uses: ["MessengerTesting"]),
     tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "Messenger"]),
     tests(of: "QRCodes"),
+    tests(of: "Olm", uses: ["CPrimitives"], without: ["keep-vectors.py"]),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),

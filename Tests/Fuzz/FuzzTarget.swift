@@ -17,7 +17,11 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "vcard", body: fuzzVCard),
     FuzzTarget(name: "blurhash", body: fuzzBlurHash),
     FuzzTarget(name: "links", body: fuzzLinks),
-    FuzzTarget(name: "recording", body: fuzzRecording)
+    FuzzTarget(name: "recording", body: fuzzRecording),
+    FuzzTarget(name: "olm-message", body: fuzzOlmMessage),
+    FuzzTarget(name: "olm-key", body: fuzzOlmKey),
+    FuzzTarget(name: "olm-record", body: fuzzOlmRecord),
+    FuzzTarget(name: "key-file", body: fuzzKeyFile)
   ]
 
   // These see their modules from the inside, as unit tests do. A release build allows that only if it is made for it, as by `Scripts/fuzz`.

@@ -1,0 +1,95 @@
+import CPrimitives
+
+/// Room keys in a file that a passphrase opens, as clients export and import them. Spec: Client-Server API, "Key exports".
+///
+/// Version 1, then 16 bytes of salt, 16 of the first counter, 4 of rounds, the ciphertext, and an HMAC of all that; in base64 between two
+/// lines. The first half of what PBKDF2 gives is the key of AES, the second that of the HMAC.
+package struct KeyFile: Sendable {
+  package static let keysByteCount = 64
+  /// Of the text: about two hundred thousand sessions.
+  package static let textBytesLimit = 100 * 1024 * 1024
+  /// Base64 and line ends make a third more of it.
+  package static let plaintextBytesLimit = 70 * 1024 * 1024
+
+  private static let version: UInt8 = 1
+  private static let begin = Array("-----BEGIN MEGOLM SESSION DATA-----".utf8)
+  private static let end = Array("-----END MEGOLM SESSION DATA-----".utf8)
+  private static let headByteCount = 1 + 16 + 16 + 4
+  private static let tagByteCount = 32
+  /// Bytes of a line of base64, as other clients write them.
+  private static let lineByteCount = 96
+
+  /// What the caller derives `keysByteCount` bytes with.
+  package let passphraseKey: PassphraseKey
+  private let bytes: [UInt8]
+
+  /// Reads everything but what the passphrase hides.
+  package init(_ text: [UInt8]) throws(OlmError) {
+    guard text.count <= Self.textBytesLimit, let body = Self.body(of: text), let bytes = Base64.decode(body) else {
+      throw .malformed
+    }
+    guard bytes.count >= Self.headByteCount + Self.tagByteCount else { throw .malformed }
+    guard bytes[0] == Self.version else { throw .unknownVersion }
+    let rounds = bytes[33..<Self.headByteCount].reduce(0) { $0 << 8 | UInt32($1) }
+    passphraseKey = try PassphraseKey(salt: [UInt8](bytes[1..<17]), rounds: rounds)
+    self.bytes = bytes
+  }
+
+  /// The sessions as JSON. A wrong passphrase and a changed file are the same error. The keys have `keysByteCount` bytes.
+  package func open(_ keys: Secret) throws(OlmError) -> [UInt8] {
+    guard keys.count == Self.keysByteCount else { throw .malformed }
+    let tagStart = bytes.count - Self.tagByteCount
+    let tag = keys.part(32..<64).tag(of: [UInt8](bytes[..<tagStart]))
+    guard primitives_equal(tag, [UInt8](bytes[tagStart...]), tag.count) == 1 else { throw .wrongMAC }
+    var plaintext = [UInt8](bytes[Self.headByteCount..<tagStart])
+    var cipher = CounterCipher(checkedKey: keys.part(0..<32), counter: [UInt8](bytes[17..<33]))
+    cipher.apply(to: &plaintext)
+    return plaintext
+  }
+
+  /// The file's text. The keys have `keysByteCount` bytes and are derived as `passphraseKey` says, whose salt has 16.
+  package static func seal(
+    _ plaintext: [UInt8], _ keys: Secret, _ passphraseKey: PassphraseKey, random: inout SecretSource
+  ) throws(OlmError) -> [UInt8] {
+    guard keys.count == keysByteCount, passphraseKey.salt.count == 16 else { throw .malformed }
+    guard plaintext.count <= plaintextBytesLimit else { throw .malformed }
+    var counter = random.bytes(CounterCipher.counterByteCount)
+    // Bit 63: some implementations of AES-CTR count in the last 64 bits only.
+    counter[8] &= 0x7F
+    var ciphertext = plaintext
+    var cipher = CounterCipher(checkedKey: keys.part(0..<32), counter: counter)
+    cipher.apply(to: &ciphertext)
+    let rounds = (0..<4).map { UInt8(truncatingIfNeeded: passphraseKey.rounds >> (24 - 8 * UInt32($0))) }
+    var bytes = [version] + passphraseKey.salt + counter + rounds
+    bytes += ciphertext
+    bytes += keys.part(32..<64).tag(of: bytes)
+    return framed(Base64.encode(bytes))
+  }
+
+  private static func framed(_ base64: [UInt8]) -> [UInt8] {
+    var text = begin
+    for start in stride(from: 0, to: base64.count, by: lineByteCount) {
+      text.append(0x0A)
+      text += base64[start..<min(start + lineByteCount, base64.count)]
+    }
+    text.append(0x0A)
+    return text + end + [0x0A]
+  }
+
+  /// The base64 between the two lines, without line ends. What stands before and behind them counts for nothing.
+  private static func body(of text: [UInt8]) -> [UInt8]? {
+    var body: [UInt8]?
+    var start = 0
+    while start < text.count {
+      let line = text[start...].prefix { $0 != 0x0A && $0 != 0x0D }
+      if line.elementsEqual(end) { return body }
+      if line.elementsEqual(begin) {
+        body = []
+      } else {
+        body?.append(contentsOf: line)
+      }
+      start = line.endIndex + 1
+    }
+    return nil
+  }
+}

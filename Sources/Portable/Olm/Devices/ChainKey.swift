@@ -1,0 +1,19 @@
+/// The key of one direction's next message. Each message has a key of its own, and knowing one tells nothing of those before.
+struct ChainKey: Sendable {
+  private(set) var key: Secret
+  private(set) var index: UInt32
+
+  init(_ key: Secret, index: UInt32 = 0) {
+    self.key = key
+    self.index = index
+  }
+
+  var messageKey: Secret { key.advanced(by: 1) }
+
+  /// The last index is never used.
+  mutating func advance() throws(OlmError) {
+    guard index < UInt32.max else { throw .exhausted }
+    key = key.advanced(by: 2)
+    index += 1
+  }
+}

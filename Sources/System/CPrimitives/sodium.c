@@ -1,0 +1,65 @@
+// Natively and in wasm: curves, SHA-256, HMAC and memory are libsodium's.
+#include "primitives.h"
+
+// Not sodium.h: as wasm it would want more of the C library than a program of the page has.
+#include <sodium/crypto_auth_hmacsha256.h>
+#include <sodium/crypto_hash_sha256.h>
+#include <sodium/crypto_scalarmult_curve25519.h>
+#include <sodium/crypto_sign_ed25519.h>
+#include <sodium/utils.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct primitives_sha256) >= sizeof(crypto_hash_sha256_state), "the state has room for libsodium's");
+
+int primitives_x25519(uint8_t shared[32], const uint8_t secret[32], const uint8_t point[32]) {
+  if (crypto_scalarmult_curve25519(shared, secret, point) == 0) return 1;
+  memset(shared, 0, 32);
+  return 0;
+}
+
+void primitives_x25519_public_key(uint8_t key[32], const uint8_t secret[32]) {
+  crypto_scalarmult_curve25519_base(key, secret);
+}
+
+void primitives_ed25519_public_key(uint8_t key[32], const uint8_t seed[32]) {
+  uint8_t seed_and_key[64];
+  crypto_sign_ed25519_seed_keypair(key, seed_and_key, seed);
+  sodium_memzero(seed_and_key, sizeof seed_and_key);
+}
+
+void primitives_ed25519_sign(
+  uint8_t signature[64], const uint8_t *message, size_t count, const uint8_t seed[32], const uint8_t key[32]) {
+  uint8_t seed_and_key[64];
+  memcpy(seed_and_key, seed, 32);
+  memcpy(seed_and_key + 32, key, 32);
+  crypto_sign_ed25519_detached(signature, NULL, message, count, seed_and_key);
+  sodium_memzero(seed_and_key, sizeof seed_and_key);
+}
+
+int primitives_ed25519_verify(const uint8_t signature[64], const uint8_t *message, size_t count, const uint8_t key[32]) {
+  return crypto_sign_ed25519_verify_detached(signature, message, count, key) == 0;
+}
+
+static crypto_hash_sha256_state *hash(struct primitives_sha256 *state) { return (crypto_hash_sha256_state *)state; }
+
+void primitives_sha256_begin(struct primitives_sha256 *state) { crypto_hash_sha256_init(hash(state)); }
+
+void primitives_sha256_add(struct primitives_sha256 *state, const uint8_t *bytes, size_t count) {
+  crypto_hash_sha256_update(hash(state), bytes, count);
+}
+
+void primitives_sha256_end(struct primitives_sha256 *state, uint8_t digest[32]) {
+  crypto_hash_sha256_final(hash(state), digest);
+}
+
+void primitives_hmac_sha256(uint8_t tag[32], const uint8_t *key, size_t key_count, const uint8_t *message, size_t count) {
+  crypto_auth_hmacsha256_state state;
+  crypto_auth_hmacsha256_init(&state, key, key_count);
+  crypto_auth_hmacsha256_update(&state, message, count);
+  crypto_auth_hmacsha256_final(&state, tag);
+  sodium_memzero(&state, sizeof state);
+}
+
+int primitives_equal(const uint8_t *one, const uint8_t *other, size_t count) { return sodium_memcmp(one, other, count) == 0; }
+
+void primitives_wipe(void *bytes, size_t count) { sodium_memzero(bytes, count); }
