@@ -418,7 +418,7 @@ async def _(test):
             await search.fill(words)
             await alice.page.get_by_role("dialog").locator(".ma-emoji").first.filter(has_text=emoji).wait_for()
         await alice.page.get_by_role("button", name="Daumen hoch", exact=True).click()
-        await expect(alice.page.get_by_role("textbox", name="Schreib eine Nachricht", exact=True)).to_have_value("👍")
+        await expect(alice.page.get_by_role("textbox", name="Nachricht schreiben", exact=True)).to_have_value("👍")
 
 
 # Proves P22
