@@ -65,6 +65,7 @@ let package = Package(
     module("MessageRows", in: "Portable", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"], settings: portable),
     module("QRCodes", in: "Portable", settings: portable),
     module("Olm", in: "Portable", uses: ["CPrimitives"], settings: portable),
+    module("Encryption", in: "Portable", uses: ["JSON", "MatrixModel", "Olm"], settings: portable),
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
@@ -200,7 +201,7 @@ let package = Package(
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm"], settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption"], settings: web),
     program(
       "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
 
@@ -253,6 +254,7 @@ let package = Package(
     tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "Messenger"]),
     tests(of: "QRCodes"),
     tests(of: "Olm", uses: ["CPrimitives"], without: ["keep-vectors.py"]),
+    tests(of: "Encryption", uses: ["JSON", "MatrixModel", "Olm"]),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),

@@ -56,6 +56,15 @@ package struct Account: Sendable {
     fallbackKey?.isPublished = true
   }
 
+  /// The server has other keys under these names, and never takes them.
+  package mutating func forgetUnpublishedKeys() {
+    oneTimeKeys.removeAll { !$0.isPublished }
+    guard let fallbackKey, !fallbackKey.isPublished else { return }
+    // The server still has the one before.
+    self.fallbackKey = previousFallbackKey
+    previousFallbackKey = nil
+  }
+
   private mutating func makeKey(random: inout SecretSource) -> OneTimeKey {
     keysMade &+= 1
     return OneTimeKey(number: keysMade, pair: Curve25519KeyPair(from: &random))

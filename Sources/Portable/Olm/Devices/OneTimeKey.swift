@@ -11,8 +11,12 @@ package struct OneTimeKey: Sendable {
     self.isPublished = isPublished
   }
 
-  /// What stands behind `signed_curve25519:`. The same length for all, so that their order is that of the numbers.
+  /// What stands behind `signed_curve25519:`, 16 digits. Servers hand out the keys of an upload in the order of their names, which is that of
+  /// the numbers: the oldest private keys are forgotten first.
   package var name: [UInt8] {
-    Base64.encode((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) })
+    (0..<16).map { place in
+      let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * UInt64(place))) & 0xF
+      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
   }
 }

@@ -1,0 +1,62 @@
+import JSON
+import MatrixModel
+
+/// The devices of one user, and whether the server said that they have changed.
+struct UserDevices: Sendable {
+  private(set) var devices: [DeviceID: DeviceKeys] = [:]
+  /// Rises each time the server says that the list has changed.
+  private(set) var revision: UInt64 = 1
+  /// The revision of which the devices are; 0 before the first answer.
+  private(set) var known: UInt64 = 0
+  /// The revision of the query that is under way.
+  private(set) var asked: UInt64?
+
+  var isOutdated: Bool { known != revision }
+
+  mutating func markOutdated() { revision &+= 1 }
+
+  mutating func begin() { asked = revision }
+
+  /// Without an answer.
+  mutating func giveUp() { asked = nil }
+
+  /// - Parameter listed: an object of devices, by their IDs; nil if the server has none of the user.
+  /// - Returns: what is new, in the order of the IDs.
+  mutating func take(_ listed: JSON?, of user: UserID) -> [DeviceNews] {
+    // What the server said since then is not in this answer.
+    known = asked ?? known
+    asked = nil
+    var (news, kept): ([DeviceNews], [DeviceID: DeviceKeys]) = ([], [:])
+    var all: [DeviceID: JSON] = [:]
+    for member in listed?.members.map({ $0 }) ?? [] {
+      if let device = DeviceID(member.key) { all[device] = member.value }
+    }
+    for device in all.keys.ordered() {
+      guard let json = all[device] else { continue }
+      do throws(DeviceRefusal) {
+        let keys = try admit(json, of: user, device, beside: kept)
+        if devices[device] == nil { news.append(.appeared(keys)) }
+        kept[device] = keys
+      } catch {
+        news.append(.refused(user, device, error))
+        // The keys that it had before stay its keys.
+        if error == .changedKeys { kept[device] = devices[device] }
+      }
+    }
+    for device in devices.keys.ordered() where kept[device] == nil { news.append(.gone(user, device)) }
+    devices = kept
+    return news
+  }
+
+  private func admit(
+    _ json: JSON, of user: UserID, _ device: DeviceID, beside others: [DeviceID: DeviceKeys]
+  ) throws(DeviceRefusal) -> DeviceKeys {
+    let keys = try DeviceKeys(json, of: user, device)
+    if let before = devices[device], !before.hasSameKeys(as: keys) { throw .changedKeys }
+    guard !others.values.contains(where: { $0.identity == keys.identity || $0.signing == keys.signing }) else {
+      throw .sharedKey
+    }
+    guard others.count < EncryptionLimits.devicesOfUser else { throw .tooMany }
+    return keys
+  }
+}

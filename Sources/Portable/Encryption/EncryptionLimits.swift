@@ -1,0 +1,7 @@
+/// What others can make this side keep or do, at most.
+package enum EncryptionLimits {
+  /// Devices of one user. Others are refused, those with the greatest IDs first.
+  package static let devicesOfUser = 1_000
+  /// Users of one `/keys/query`.
+  package static let usersOfQuery = 250
+}
