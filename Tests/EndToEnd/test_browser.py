@@ -370,7 +370,7 @@ async def _(test):
             await page.get_by_text("Noch keine Unterhaltungen").wait_for()
     assert welcome == {
         "ar": "مرحبًا بك في Martlet", "de": "Willkommen bei Martlet", "en": "Welcome to Martlet", "es": "Te damos la bienvenida a Martlet",
-        "fr": "Bienvenue sur Martlet", "ja": "Martlet へようこそ"}, welcome
+        "fr": "Bienvenue sur Martlet", "ja": "Martletへようこそ"}, welcome
 
 
 # Proves C56, C62, P45, W19
