@@ -35,7 +35,7 @@ package struct DeviceKeys: Hashable, Sendable {
       let signing = keys.ed25519Key(Self.keyID(of: device))
     else { throw .malformed }
     guard json.isSigned(by: user, Self.keyID(of: device), signing) else { throw .wrongSignature }
-    let algorithms = json["algorithms"]?.elements.compactMap(\.text) ?? []
+    let algorithms = json["algorithms"]?.elements.compactMap { $0.text } ?? []
     self.init(
       user: user, device: device, identity: identity, signing: signing,
       readsRooms: algorithms.contains(Algorithm.olm) && algorithms.contains(Algorithm.megolm),
