@@ -111,7 +111,7 @@ package struct OwnKeys: Sendable {
 
   // MARK: Writing
 
-  private var signedDeviceKeys: JSON? {
+  var signedDeviceKeys: JSON? {
     let keys = try? JSON.object { writer in
       writer.member("user_id", user)
       writer.member("device_id", device)

@@ -1,0 +1,109 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// The Olm sessions with other devices, by their identity keys.
+///
+/// A value: store it with each call that changes it, before the message is sent or shown. Then no key is used twice, and none is lost.
+package struct DeviceSessions: Sendable {
+  /// Sessions with one device. Two sides that write at once make one each; the one heard from longest ago goes first.
+  static let sessionsOfDevice = 5
+  /// A device gets a new session at most so often, whatever it sends.
+  static let repairPauseMilliseconds: Int64 = 60 * 60 * 1_000
+
+  /// The one to write with first: the one last heard from, as the other side certainly has it.
+  private var sessions: [Curve25519Key: [Session]] = [:]
+  private var repairs: [Curve25519Key: Int64] = [:]
+
+  package init() {}
+
+  package func hasSession(with device: DeviceKeys) -> Bool { !(sessions[device.identity] ?? []).isEmpty }
+
+  /// - Parameter oneTime: from `DeviceKeys.claimedKey`, which has checked its signature.
+  package mutating func begin(
+    with device: DeviceKeys, oneTime: Curve25519Key, from own: OwnKeys, random: inout SecretSource
+  ) throws(OlmError) {
+    keep(try own.account.session(to: device.identity, oneTime: oneTime, random: &random), device.identity)
+  }
+
+  /// The content of an `m.room.encrypted` event for the device; nil without a session.
+  package mutating func encrypt(
+    _ type: ByteString, _ content: JSON, for device: DeviceKeys, from own: OwnKeys, random: inout SecretSource
+  ) throws(OlmError) -> [UInt8]? {
+    guard var session = sessions[device.identity]?.first else { return nil }
+    let message = try session.encrypt(OlmPayload.write(type, content, from: own, to: device), random: &random)
+    sessions[device.identity]?[0] = session
+    return JSONWriter.object { writer in
+      writer.member("algorithm", Algorithm.olm)
+      writer.member("sender_key", ByteString(decoding: own.account.identity.key.text))
+      writer.key("ciphertext")
+      writer.object { writer in
+        writer.key(ByteString(decoding: device.identity.text))
+        writer.object { writer in
+          writer.member("type", message.type)
+          writer.member("body", ByteString(decoding: Base64.encode(message.body)))
+        }
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - content: of an `m.room.encrypted` event that came to this device.
+  ///   - own: loses the one-time key that the message used up.
+  package mutating func decrypt(
+    _ content: JSON, from sender: UserID, to own: inout OwnKeys, knowing tracker: DeviceTracker
+  ) throws(OlmRefusal) -> OlmPayload {
+    guard content.text("algorithm") == Algorithm.olm else { throw .unknownAlgorithm }
+    guard let identity = content.curve25519Key("sender_key"), let ciphertext = content["ciphertext"] else { throw .malformed }
+    guard let part = ciphertext[ByteString(decoding: own.account.identity.key.text)] else { throw .notForThisDevice }
+    guard let text = part.text("body"), let body = Base64.decode(Array(text.utf8)), let type = part.integer("type"),
+      let message = OlmMessage(type: type, body: body)
+    else { throw .malformed }
+    let plaintext: [UInt8]
+    do throws(OlmError) {
+      plaintext = try open(message, identity, &own)
+    } catch { throw .undecryptable(error) }
+    guard let json = try? JSON.parse(plaintext) else { throw .malformed }
+    return try OlmPayload(json, from: sender, by: identity, to: own, knowing: tracker)
+  }
+
+  private mutating func open(_ message: OlmMessage, _ identity: Curve25519Key, _ own: inout OwnKeys) throws(OlmError) -> [UInt8]
+  {
+    let known = sessions[identity] ?? []
+    if case .preKey(let bytes) = message {
+      // A session that is there already: with a new one a message could be read again.
+      for place in known.indices where try known[place].isBegun(by: bytes) { return try read(message, identity, at: place) }
+      let (session, plaintext) = try own.account.accept(bytes, from: identity)
+      keep(session, identity)
+      return plaintext
+    }
+    var reason = OlmError.wrongSession
+    for place in known.indices {
+      do throws(OlmError) { return try read(message, identity, at: place) } catch { if error != .wrongMAC { reason = error } }
+    }
+    throw reason
+  }
+
+  private mutating func read(_ message: OlmMessage, _ identity: Curve25519Key, at place: Int) throws(OlmError) -> [UInt8] {
+    guard var session = sessions[identity]?[place] else { throw .wrongSession }
+    let plaintext = try session.decrypt(message)
+    sessions[identity]?.remove(at: place)
+    keep(session, identity)
+    return plaintext
+  }
+
+  private mutating func keep(_ session: Session, _ identity: Curve25519Key) {
+    sessions[identity] = Array(([session] + (sessions[identity] ?? [])).prefix(Self.sessionsOfDevice))
+  }
+
+  // MARK: Repair
+
+  /// After a message that no session opens: whether to begin a new one and say so by `m.dummy`, so that the other side writes with it from then on.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  package mutating func mayRepair(_ device: DeviceKeys, at now: Int64) -> Bool {
+    if let last = repairs[device.identity], now - last < Self.repairPauseMilliseconds { return false }
+    repairs[device.identity] = now
+    return true
+  }
+}
