@@ -1,6 +1,6 @@
-/// A key that the server hands to one device that wants to write; a fallback key to all that come when those are used up.
+/// A key that the server hands to one device, which begins a session with it. A fallback key goes to every device once those are used up.
 package struct OneTimeKey: Sendable {
-  /// Counts up; `name` is what the server sees.
+  /// Counts up over the account's life.
   package let number: UInt64
   package let pair: Curve25519KeyPair
   package internal(set) var isPublished: Bool
@@ -11,7 +11,7 @@ package struct OneTimeKey: Sendable {
     self.isPublished = isPublished
   }
 
-  /// What stands behind `signed_curve25519:`. The same length for all, so that their order is that of the numbers.
+  /// The key ID behind `signed_curve25519:`. All have the same length, so they sort in the order of their numbers.
   package var name: [UInt8] {
     Base64.encode((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) })
   }
