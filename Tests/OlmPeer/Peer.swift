@@ -17,6 +17,7 @@ struct Peer {
     do throws(OlmError) {
       if let answer = try answerOfDevices(arguments) { return answer }
       if let answer = try answerOfGroups(arguments) { return answer }
+      if let answer = try answerOfMeasuring(arguments) { return answer }
       return try answerOfOthers(arguments) ?? Array("unknown".utf8)
     } catch {
       return Array(Self.text(of: error).utf8)

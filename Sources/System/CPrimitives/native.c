@@ -1,10 +1,12 @@
-// Natively: AES, HKDF and PBKDF2 are OpenSSL's. Random bytes are the system's, by libsodium.
+// Natively: SHA-256, AES, HKDF and PBKDF2 are OpenSSL's, which uses the processor's instructions for them. Random bytes are the system's, by
+// libsodium.
 #if !defined(__wasm__)
 #include "primitives.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
+#include <openssl/sha.h>
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -20,6 +22,20 @@ __attribute__((constructor)) static void start(void) {
   require(sodium_init() >= 0);
   hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
 }
+
+_Static_assert(sizeof(struct primitives_sha256) >= sizeof(SHA256_CTX), "the state has room for OpenSSL's");
+
+// Deprecated in favour of contexts, which are allocated and find the algorithm by its name: longer than the hash of a key takes.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+void primitives_sha256_begin(struct primitives_sha256 *state) { SHA256_Init((SHA256_CTX *)state); }
+
+void primitives_sha256_add(struct primitives_sha256 *state, const uint8_t *bytes, size_t count) {
+  SHA256_Update((SHA256_CTX *)state, bytes, count);
+}
+
+void primitives_sha256_end(struct primitives_sha256 *state, uint8_t digest[32]) { SHA256_Final(digest, (SHA256_CTX *)state); }
+#pragma clang diagnostic pop
 
 void primitives_hkdf_sha256(
   uint8_t *key, size_t key_count, const uint8_t *salt, size_t salt_count, const uint8_t *secret, size_t secret_count,

@@ -1,15 +1,12 @@
-// Natively and in wasm: curves, SHA-256, HMAC and memory are libsodium's.
+// Natively and in wasm: curves, HMAC and memory are libsodium's.
 #include "primitives.h"
 
 // Not sodium.h: as wasm it would want more of the C library than a program of the page has.
 #include <sodium/crypto_auth_hmacsha256.h>
-#include <sodium/crypto_hash_sha256.h>
 #include <sodium/crypto_scalarmult_curve25519.h>
 #include <sodium/crypto_sign_ed25519.h>
 #include <sodium/utils.h>
 #include <string.h>
-
-_Static_assert(sizeof(struct primitives_sha256) >= sizeof(crypto_hash_sha256_state), "the state has room for libsodium's");
 
 int primitives_x25519(uint8_t shared[32], const uint8_t secret[32], const uint8_t point[32]) {
   if (crypto_scalarmult_curve25519(shared, secret, point) == 0) return 1;
@@ -38,18 +35,6 @@ void primitives_ed25519_sign(
 
 int primitives_ed25519_verify(const uint8_t signature[64], const uint8_t *message, size_t count, const uint8_t key[32]) {
   return crypto_sign_ed25519_verify_detached(signature, message, count, key) == 0;
-}
-
-static crypto_hash_sha256_state *hash(struct primitives_sha256 *state) { return (crypto_hash_sha256_state *)state; }
-
-void primitives_sha256_begin(struct primitives_sha256 *state) { crypto_hash_sha256_init(hash(state)); }
-
-void primitives_sha256_add(struct primitives_sha256 *state, const uint8_t *bytes, size_t count) {
-  crypto_hash_sha256_update(hash(state), bytes, count);
-}
-
-void primitives_sha256_end(struct primitives_sha256 *state, uint8_t digest[32]) {
-  crypto_hash_sha256_final(hash(state), digest);
 }
 
 void primitives_hmac_sha256(uint8_t tag[32], const uint8_t *key, size_t key_count, const uint8_t *message, size_t count) {

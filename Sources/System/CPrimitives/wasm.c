@@ -1,16 +1,29 @@
-// In wasm: AES is BearSSL's bit-sliced one, which has no tables. HKDF and PBKDF2 are made of libsodium's parts.
+// In wasm: AES is BearSSL's bit-sliced one, which has no tables. SHA-256, HKDF and PBKDF2 are libsodium's or made of its parts.
 // Scripts/build-primitives makes both libraries.
 #if defined(__wasm__)
 #include "primitives.h"
 
 #include <bearssl_block.h>
 #include <sodium/crypto_auth_hmacsha512.h>
+#include <sodium/crypto_hash_sha256.h>
 #include <sodium/crypto_kdf_hkdf_sha256.h>
 #include <sodium/utils.h>
 #include <string.h>
 
 // The C library's own declarations are for WASI's target only, and its functions work here, too.
 int getentropy(void *bytes, size_t count);
+
+_Static_assert(sizeof(struct primitives_sha256) >= sizeof(crypto_hash_sha256_state), "the state has room for libsodium's");
+
+void primitives_sha256_begin(struct primitives_sha256 *state) { crypto_hash_sha256_init((crypto_hash_sha256_state *)state); }
+
+void primitives_sha256_add(struct primitives_sha256 *state, const uint8_t *bytes, size_t count) {
+  crypto_hash_sha256_update((crypto_hash_sha256_state *)state, bytes, count);
+}
+
+void primitives_sha256_end(struct primitives_sha256 *state, uint8_t digest[32]) {
+  crypto_hash_sha256_final((crypto_hash_sha256_state *)state, digest);
+}
 
 void primitives_hkdf_sha256(
   uint8_t *key, size_t key_count, const uint8_t *salt, size_t salt_count, const uint8_t *secret, size_t secret_count,

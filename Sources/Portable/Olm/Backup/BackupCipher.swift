@@ -1,4 +1,5 @@
-/// `m.megolm_backup.v1.curve25519-aes-sha2`: room keys on the server. The public key writes them, the private one reads them. Spec: Client-Server API, "Server-side key backups".
+/// `m.megolm_backup.v1.curve25519-aes-sha2`: room keys on the server. The public key encrypts them, the private one decrypts them.
+/// Spec: Client-Server API, "Server-side key backups".
 ///
 /// The MAC covers nothing, by an old mistake that all implementations share. It shows that the key fits, not that the ciphertext is
 /// unchanged. So a key from a backup proves nothing about its origin.
@@ -24,7 +25,7 @@ package enum BackupCipher {
     return Message(ephemeral: ephemeral.key, ciphertext: cipher.encrypt(plaintext), mac: cipher.tag(of: []))
   }
 
-  /// All that can be wrong with a message is one error: the server could learn the text from different ones.
+  /// Decrypts a message. Every failure is the same error: the server could learn the text from different ones.
   package static func decrypt(_ message: Message, with pair: Curve25519KeyPair) throws(OlmError) -> [UInt8] {
     guard message.ciphertext.count <= MessageLimits.messageBytes else { throw .malformed }
     do throws(OlmError) {

@@ -2,13 +2,13 @@ import CPrimitives
 
 /// Room keys in a file that a passphrase opens, as clients export and import them. Spec: Client-Server API, "Key exports".
 ///
-/// Version 1, then 16 bytes of salt, 16 of the first counter, 4 of rounds, the ciphertext, and an HMAC of all that; in base64 between two
-/// lines. The first half of what PBKDF2 gives is the key of AES, the second that of the HMAC.
+/// The file has version 1, 16 bytes of salt, 16 of the first counter, 4 of rounds, the ciphertext, and an HMAC of all that. It is base64
+/// between two lines. The first half of the derived keys is for AES, the second for the HMAC.
 package struct KeyFile: Sendable {
   package static let keysByteCount = 64
-  /// Of the text: about two hundred thousand sessions.
+  /// Bytes of the text. That is about two hundred thousand sessions.
   package static let textBytesLimit = 100 * 1024 * 1024
-  /// Base64 and line ends make a third more of it.
+  /// Bytes of JSON. Base64 and line ends add a third.
   package static let plaintextBytesLimit = 70 * 1024 * 1024
 
   private static let version: UInt8 = 1
@@ -19,11 +19,11 @@ package struct KeyFile: Sendable {
   /// Bytes of a line of base64, as other clients write them.
   private static let lineByteCount = 96
 
-  /// What the caller derives `keysByteCount` bytes with.
+  /// How the caller derives the `keysByteCount` bytes of keys.
   package let passphraseKey: PassphraseKey
   private let bytes: [UInt8]
 
-  /// Reads everything but what the passphrase hides.
+  /// Reads the parts that need no passphrase.
   package init(_ text: [UInt8]) throws(OlmError) {
     guard text.count <= Self.textBytesLimit, let body = Self.body(of: text), let bytes = Base64.decode(body) else {
       throw .malformed
@@ -35,7 +35,7 @@ package struct KeyFile: Sendable {
     self.bytes = bytes
   }
 
-  /// The sessions as JSON. A wrong passphrase and a changed file are the same error. The keys have `keysByteCount` bytes.
+  /// Returns the sessions as JSON. A wrong passphrase and a changed file are the same error. The keys have `keysByteCount` bytes.
   package func open(_ keys: Secret) throws(OlmError) -> [UInt8] {
     guard keys.count == Self.keysByteCount else { throw .malformed }
     let tagStart = bytes.count - Self.tagByteCount
@@ -47,7 +47,7 @@ package struct KeyFile: Sendable {
     return plaintext
   }
 
-  /// The file's text. The keys have `keysByteCount` bytes and are derived as `passphraseKey` says, whose salt has 16.
+  /// Returns the file's text. The keys have `keysByteCount` bytes and are derived as `passphraseKey` says. Its salt has 16 bytes.
   package static func seal(
     _ plaintext: [UInt8], _ keys: Secret, _ passphraseKey: PassphraseKey, random: inout SecretSource
   ) throws(OlmError) -> [UInt8] {
@@ -76,7 +76,7 @@ package struct KeyFile: Sendable {
     return text + end + [0x0A]
   }
 
-  /// The base64 between the two lines, without line ends. What stands before and behind them counts for nothing.
+  /// Returns the base64 between the two lines, without line ends. Text around them is ignored. nil if a line is missing.
   private static func body(of text: [UInt8]) -> [UInt8]? {
     var body: [UInt8]?
     var start = 0

@@ -1,11 +1,11 @@
 import CPrimitives
 
-/// How a key is made of a passphrase: PBKDF2 with HMAC-SHA-512, slow on purpose. Spec: Client-Server API, "Key exports" and
+/// How to derive a key from a passphrase: PBKDF2 with HMAC-SHA-512, slow on purpose. Spec: Client-Server API, "Key exports" and
 /// "Secret storage".
 ///
-/// The page has the browser do it (`crypto.subtle`), which is several times faster there, with the same salt and rounds.
+/// In the page, `crypto.subtle` derives the same key from salt and rounds, several times faster.
 package struct PassphraseKey: Equatable, Sendable {
-  /// What is written; a file may ask for up to `roundsLimit`.
+  /// The rounds for new keys. A file may ask for up to `roundsLimit`.
   package static let rounds: UInt32 = 500_000
   package static let roundsLimit: UInt32 = 10_000_000
   package static let byteCountLimit = 64
@@ -24,7 +24,7 @@ package struct PassphraseKey: Equatable, Sendable {
     rounds = Self.rounds
   }
 
-  /// At most `byteCountLimit` bytes. Takes about a third of a second.
+  /// Derives at most `byteCountLimit` bytes, in about a third of a second.
   package func derive(from passphrase: [UInt8], byteCount: Int) -> Secret {
     let count = min(max(byteCount, 0), Self.byteCountLimit)
     return Secret(count: count) {

@@ -3,7 +3,7 @@ package struct RecoveryKey: Sendable {
   private static let head: [UInt8] = [0x8B, 0x01]
   private static let keyByteCount = 32
   private static let alphabet = Array("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
-  /// Twice what a key needs; more is not looked at.
+  /// Bytes of a text, twice what a key needs.
   private static let textLimit = 128
 
   package let secret: Secret
@@ -14,7 +14,7 @@ package struct RecoveryKey: Sendable {
     self.secret = secret
   }
 
-  /// Reads what somebody types or pastes; white space counts for nothing. The parity byte finds most mistyped keys.
+  /// Reads a typed or pasted key. White space is ignored. The parity byte finds most mistyped keys.
   package init(text: [UInt8]) throws(OlmError) {
     guard text.count <= Self.textLimit else { throw .malformed }
     let letters = text.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }

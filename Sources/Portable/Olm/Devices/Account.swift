@@ -1,19 +1,19 @@
-/// A device's lasting keys, and those it gives away to begin sessions.
+/// A device's long-term keys, and the keys it publishes so that others can begin sessions.
 ///
 /// A value: store it after each call that changes it, before anything is sent or shown.
 package struct Account: Sendable {
-  /// Private one-time keys that are kept. The server has about half of them; the rest was handed out and has not come back.
-  /// The oldest go first.
+  /// The number of private one-time keys to keep. The server holds about half of them; the others were handed out and not used yet.
+  /// The oldest are dropped first.
   package static let oneTimeKeysLimit = 100
 
-  /// Signs for the device; its fingerprint.
+  /// Signs for the device. The public key is its fingerprint.
   package let signing: Ed25519KeyPair
-  /// Names the device in sessions.
+  /// Identifies the device in sessions.
   package let identity: Curve25519KeyPair
   /// The oldest first.
   package private(set) var oneTimeKeys: [OneTimeKey]
   package private(set) var fallbackKey: OneTimeKey?
-  /// Messages that were on their way when the fallback key was replaced still come with this one.
+  /// The fallback key before, for messages that were on their way when it was replaced.
   package private(set) var previousFallbackKey: OneTimeKey?
   private(set) var keysMade: UInt64
 
@@ -35,9 +35,9 @@ package struct Account: Sendable {
     self.keysMade = keysMade
   }
 
-  // MARK: Keys to give away
+  // MARK: Keys to publish
 
-  /// Makes at most `oneTimeKeysLimit`.
+  /// Adds new one-time keys, at most `oneTimeKeysLimit`.
   package mutating func makeOneTimeKeys(_ count: Int, random: inout SecretSource) {
     for _ in 0..<max(0, min(count, Self.oneTimeKeysLimit)) { oneTimeKeys.append(makeKey(random: &random)) }
     oneTimeKeys = oneTimeKeys.suffix(Self.oneTimeKeysLimit)
@@ -50,7 +50,7 @@ package struct Account: Sendable {
 
   package mutating func forgetPreviousFallbackKey() { previousFallbackKey = nil }
 
-  /// The server has them all.
+  /// Notes that the server has all keys.
   package mutating func markKeysAsPublished() {
     for index in oneTimeKeys.indices { oneTimeKeys[index].isPublished = true }
     fallbackKey?.isPublished = true
@@ -72,15 +72,15 @@ package struct Account: Sendable {
 
   // MARK: Sessions
 
-  /// A session to write with. Both keys are the other device's, and the caller has checked the signature on the one-time key.
+  /// Begins a session with another device. Both keys are that device's; the caller has checked the signature of the one-time key.
   package func session(
     to identity: Curve25519Key, oneTime: Curve25519Key, random: inout SecretSource
   ) throws(OlmError) -> Session {
     try Session(from: self.identity, to: identity, oneTime: oneTime, random: &random)
   }
 
-  /// The session that a message begins, and what the message says. A one-time key is forgotten with its first message; with a
-  /// fallback key the message would be accepted again, so ask the sessions that are there first (`Session.isBegun`).
+  /// Returns the session that a message begins, and the message's text. The first message uses up its one-time key. With a fallback
+  /// key the same message would be accepted again, so ask the existing sessions first (`Session.isBegun`).
   package mutating func accept(
     _ preKeyMessage: [UInt8], from sender: Curve25519Key
   ) throws(OlmError) -> (session: Session, plaintext: [UInt8]) {

@@ -1,4 +1,4 @@
-/// The key of one direction's next message. Each message has a key of its own, and knowing one tells nothing of those before.
+/// The key of the next message in one direction. Each message has its own key, which tells nothing about earlier ones.
 struct ChainKey: Sendable {
   private(set) var key: Secret
   private(set) var index: UInt32
@@ -10,7 +10,7 @@ struct ChainKey: Sendable {
 
   var messageKey: Secret { key.advanced(by: 1) }
 
-  /// The last index is never used.
+  /// Moves on to the next message. The last index is never used.
   mutating func advance() throws(OlmError) {
     guard index < UInt32.max else { throw .exhausted }
     key = key.advanced(by: 2)

@@ -1,8 +1,8 @@
-/// The messages that the other side has sent with one ratchet key, in whatever order they arrive.
+/// Decrypts the messages that the other side sends with one ratchet key, in any order.
 struct ReceivingChain: Sendable {
   /// How far a message may lie ahead of the newest one before it. More would only keep the processor busy.
   static let gapLimit: UInt32 = 2_000
-  /// Keys of messages that have not arrived. The oldest go first.
+  /// The number of keys to keep for messages that have not arrived. The oldest are dropped first.
   static let skippedKeysLimit = 40
 
   struct SkippedKey: Sendable {
@@ -20,7 +20,7 @@ struct ReceivingChain: Sendable {
     self.skipped = skipped
   }
 
-  /// Each message once: its key is forgotten with it.
+  /// Decrypts each message once: its key is dropped with it.
   mutating func open(_ message: NormalMessage) throws(OlmError) -> [UInt8] {
     if message.index < chain.index { return try openSkipped(message) }
     guard message.index - chain.index <= Self.gapLimit else { throw .tooFarAhead }

@@ -1,6 +1,6 @@
 // The triple agreement that a session begins with. Spec: "Olm: A Cryptographic Ratchet", "Initial setup".
 extension Session {
-  /// The side that writes first.
+  /// Begins a session as the side that writes first.
   init(
     from own: Curve25519KeyPair, to identity: Curve25519Key, oneTime: Curve25519Key, random: inout SecretSource
   ) throws(OlmError) {
@@ -12,7 +12,7 @@ extension Session {
       sending: SendingChain(ratchet: Curve25519KeyPair(from: &random), chain: chain), receiving: [], isEstablished: false)
   }
 
-  /// The side that was written to. The message is decrypted afterwards; the session is worth nothing if that fails.
+  /// Begins a session as the side that receives the first message. The caller decrypts it next, and drops the session if that fails.
   init(to own: Curve25519KeyPair, oneTime: Curve25519KeyPair, by message: PreKeyMessage) throws(OlmError) {
     let keys = message.keys
     let (root, chain) = RootKey.begin(

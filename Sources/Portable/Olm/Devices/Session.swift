@@ -1,9 +1,10 @@
-/// A conversation of two devices, encrypted by a double ratchet: each answer brings a new key into it, so that a stolen state reads
-/// neither what was before nor, after the next answer, what comes.
+/// A conversation of two devices, encrypted by a double ratchet. Each answer brings a new key into it, so a stolen state reads
+/// neither earlier messages nor, after the next answer, later ones.
 ///
-/// A value: store it after each call, before the message is sent or shown. Then a crash neither uses a key twice nor loses one. Spec: "Olm: A Cryptographic Ratchet".
+/// A value: store it after each call, before the message is sent or shown. Then a crash neither uses a key twice nor loses one.
+/// Spec: "Olm: A Cryptographic Ratchet".
 package struct Session: Sendable {
-  /// Chains of the other side whose late messages can still be read. The oldest goes first.
+  /// The number of the other side's chains to keep for late messages. The oldest is dropped first.
   package static let receivingChainsLimit = 5
 
   struct SendingChain: Sendable {
@@ -13,7 +14,7 @@ package struct Session: Sendable {
 
   let keys: SessionKeys
   private(set) var root: RootKey
-  /// nil after the other side brought a new ratchet key: the next message then brings one, too.
+  /// nil after the other side sent a new ratchet key: the next message then answers with a new one.
   private(set) var sending: SendingChain?
   /// The newest first.
   private(set) var receiving: [ReceivingChain]
@@ -32,7 +33,7 @@ package struct Session: Sendable {
     self.isEstablished = isEstablished
   }
 
-  /// Whether the message belongs to this session. A pre-key message that belongs to none begins one: `Account.accept`.
+  /// Returns whether the message belongs to this session. One that belongs to none begins a new one: `Account.accept`.
   package func isBegun(by preKeyMessage: [UInt8]) throws(OlmError) -> Bool {
     try PreKeyMessage(preKeyMessage).keys == keys
   }
@@ -58,7 +59,7 @@ package struct Session: Sendable {
     return (root: root, sending: SendingChain(ratchet: ratchet, chain: chain))
   }
 
-  /// Each message once, in any order within the limits.
+  /// Decrypts each message once, in any order within the limits.
   package mutating func decrypt(_ message: OlmMessage) throws(OlmError) -> [UInt8] {
     switch message {
     case .normal(let bytes): return try decrypt(NormalMessage(bytes))
@@ -80,7 +81,7 @@ package struct Session: Sendable {
     return plaintext
   }
 
-  /// A message with a new ratchet key: an answer to our newest one.
+  /// Decrypts a message with a new ratchet key, which answers our newest one.
   private mutating func decryptAfterTurn(_ message: NormalMessage) throws(OlmError) -> [UInt8] {
     guard let sending else { throw .wrongSession }
     let (root, chain) = self.root.next(try sending.ratchet.agree(with: message.ratchetKey))

@@ -1,12 +1,12 @@
-/// Encrypts a file for `m.room.message`, in parts, and hashes what is uploaded. Spec: Client-Server API, "Sending encrypted attachments".
+/// Encrypts a file for `m.room.message`, in parts, and hashes the ciphertext. Spec: Client-Server API, "Sending encrypted attachments".
 package struct AttachmentCipher: Sendable {
-  /// What the event says, beside the hash.
+  /// For the event, as is the counter.
   package let key: Secret
   package let counter: [UInt8]
   private var cipher: CounterCipher
   private var hash = SHA256()
 
-  /// Key and counter are new for each file. The counter begins with 64 random bits and goes on with zeros.
+  /// Makes a new key and counter, for one file only. The counter has 64 random bits, then zeros.
   package init(random: inout SecretSource) {
     let key = random.secret(CounterCipher.keyByteCount)
     let counter = random.bytes(8) + [UInt8](repeating: 0, count: 8)
@@ -20,6 +20,6 @@ package struct AttachmentCipher: Sendable {
     hash.add(bytes)
   }
 
-  /// Of everything that was encrypted: `hashes.sha256`, before base64.
+  /// The SHA-256 of the ciphertext so far, for `hashes.sha256`.
   package var digest: [UInt8] { hash.digest }
 }

@@ -1,7 +1,7 @@
 import CPrimitives
 
-/// AES-256-CTR over bytes that come in parts: attachments, key files, secret storage. It encrypts and decrypts, and says nothing about who
-/// wrote the bytes: a hash or a MAC has to.
+/// AES-256-CTR over bytes that come in parts, for attachments and key files. Encrypting and decrypting are the same. It does not
+/// authenticate: that takes a hash or a MAC beside it.
 package struct CounterCipher: Sendable {
   package static let keyByteCount = 32, counterByteCount = 16
 
@@ -20,7 +20,7 @@ package struct CounterCipher: Sendable {
     self.counter = counter
   }
 
-  /// The next bytes of the stream, in place. Parts of 16 bytes times a number go without a copy.
+  /// Encrypts or decrypts the next bytes in place. Parts whose size is a multiple of 16 need no copy.
   package mutating func apply(to bytes: inout [UInt8]) {
     let offset = Int(position % 16)
     let start = Self.add(position / 16, to: counter)

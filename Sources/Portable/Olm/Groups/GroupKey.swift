@@ -1,4 +1,4 @@
-/// A group session's key as it is handed on: version, index, ratchet, public key; when its owner shares it, signed by the session.
+/// A group session's key as devices share it: version, index, ratchet, public key. The owner also signs it with the session.
 /// Spec: "Megolm group ratchet", "Session sharing format" and "Session export format".
 struct GroupKey {
   private static let sharedVersion: UInt8 = 2, exportedVersion: UInt8 = 1

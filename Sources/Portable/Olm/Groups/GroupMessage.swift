@@ -36,7 +36,7 @@ struct GroupMessage {
     guard key.verifies([UInt8](bytes[signatureStart...]), of: [UInt8](bytes[..<signatureStart])) else { throw .wrongSignature }
   }
 
-  /// The ratchet stands at the message's index.
+  /// Decrypts the message. The ratchet stands at its index.
   func open(_ ratchet: MegolmRatchet) throws(OlmError) -> [UInt8] {
     let cipher = MessageCipher(ratchet.secret, info: Self.info)
     try cipher.verify(bytes[tagStart..<signatureStart], of: [UInt8](bytes[..<tagStart]))

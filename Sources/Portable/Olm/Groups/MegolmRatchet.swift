@@ -1,7 +1,7 @@
 /// A ratchet that moves forwards quickly and never back: its holder can read everything from its index on.
 ///
-/// Four parts of 256 bits. Each step replaces the last part by its hash. After 2⁸ steps the last part begins anew from the third, after
-/// 2¹⁶ the last two from the second, after 2²⁴ the last three from the first: so at most 1,020 hashes lead to any index.
+/// It has four parts of 256 bits. Each step replaces the last part by its hash. Every 2⁸ steps the last part starts anew from the third,
+/// every 2¹⁶ the last two from the second, every 2²⁴ the last three from the first. So about 1,020 hashes lead to any index.
 /// Spec: "Megolm group ratchet", "The Megolm ratchet algorithm".
 struct MegolmRatchet: Sendable {
   static let partByteCount = 32
@@ -29,7 +29,7 @@ struct MegolmRatchet: Sendable {
       let shift = UInt32(24 - 8 * part)
       let steps = (target >> shift) &- (index >> shift)
       guard steps > 0 else { continue }
-      // The parts behind this one begin anew at each step, so only the last step counts for them.
+      // The later parts start anew at each step, so only the last step counts for them.
       for _ in 1..<steps { parts[part] = parts[part].advanced(by: UInt8(part)) }
       let origin = parts[part]
       for later in part..<4 { parts[later] = origin.advanced(by: UInt8(later)) }

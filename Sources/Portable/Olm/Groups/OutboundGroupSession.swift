@@ -1,5 +1,5 @@
-/// Encrypts a device's messages to a room. Every holder of its key can read from there on, so a new one is due when a member leaves, and
-/// after a number of messages. Spec: "Megolm group ratchet".
+/// Encrypts a device's messages to a room. Its key decrypts all later messages, so a new session is due when a member leaves, and after
+/// a number of messages. Spec: "Megolm group ratchet".
 ///
 /// A value: store it after `encrypt`, before the message leaves. Then no index is used twice.
 package struct OutboundGroupSession: Sendable {

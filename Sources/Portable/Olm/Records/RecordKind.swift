@@ -1,4 +1,5 @@
-/// What a record is of. A number is never used for something else. A change of a kind's format raises its version, and reading goes on with the older ones.
+/// The kind of a record. A number is never used again for another kind. A change of a format raises its version, and older versions
+/// stay readable.
 enum RecordKind: UInt8 {
   case account = 1
   case session = 2

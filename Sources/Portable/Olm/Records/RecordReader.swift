@@ -1,4 +1,4 @@
-/// Reads what `RecordWriter` wrote. A record may be damaged: each count has a limit, and what is left over at the end is an error.
+/// Reads the records of `RecordWriter`. A record may be damaged: each count has a limit, and left-over bytes are an error.
 struct RecordReader {
   private let record: Secret
   private var next = 0

@@ -1,5 +1,5 @@
-/// Writes a record of this module's own format: a byte that tells what it is of, the version, then fields. Numbers are little-endian. The bytes lie in a
-/// `Secret` all the time, also while there are too few.
+/// Writes a record in this module's own format: a byte for the kind, one for the version, then fields. Numbers are little-endian.
+/// The bytes stay in a `Secret` while the record grows.
 struct RecordWriter {
   private var bytes = Secret(count: 256) { _ in }
   private var count = 0
@@ -18,7 +18,7 @@ struct RecordWriter {
     for shift in stride(from: 0, to: Number.bitWidth, by: 8) { write(UInt8(truncatingIfNeeded: number >> Number(shift))) }
   }
 
-  /// The reader knows how many bytes there are.
+  /// Writes the bytes only: the reader knows their count.
   mutating func write(_ secret: Secret) { append(secret.count) { $0.update(from: secret.start, count: secret.count) } }
 
   mutating func write(_ key: Curve25519Key) {
@@ -29,7 +29,7 @@ struct RecordWriter {
     for byte in key.bytes { write(byte) }
   }
 
-  /// The limit of the list keeps its count within a byte.
+  /// Writes the count as a byte. Every list has a limit below 256.
   mutating func write<Element>(_ list: [Element], _ writeElement: (inout RecordWriter, Element) -> Void) {
     write(UInt8(truncatingIfNeeded: list.count))
     for element in list { writeElement(&self, element) }

@@ -8,7 +8,7 @@ package struct SHA256: Sendable {
 
   package mutating func add(_ bytes: [UInt8]) { primitives_sha256_add(&state, bytes, bytes.count) }
 
-  /// What was added so far; adding may go on.
+  /// The hash of the bytes added so far. More may follow.
   package var digest: [UInt8] {
     var state = state
     var digest = [UInt8](repeating: 0, count: 32)

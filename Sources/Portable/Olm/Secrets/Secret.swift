@@ -8,7 +8,7 @@ package final class Secret: @unchecked Sendable {
   package let count: Int
   let start: UnsafeMutablePointer<UInt8>
 
-  /// `fill` writes all bytes; they are zero before.
+  /// Gives `fill` zeroed bytes to write.
   init(count: Int, fill: (UnsafeMutablePointer<UInt8>) -> Void) {
     self.count = count
     start = .allocate(capacity: max(count, 1))
@@ -45,10 +45,10 @@ package final class Secret: @unchecked Sendable {
     Secret(count: range.count) { [self] in $0.update(from: start + range.lowerBound, count: range.count) }
   }
 
-  /// A copy for what has to leave: a room key on its way into an encrypted message, a key that the user writes down.
+  /// Returns a copy for bytes that have to leave, such as a room key for an encrypted message or a key that the user writes down.
   package func exposed() -> [UInt8] { [UInt8](UnsafeBufferPointer(start: start, count: count)) }
 
-  /// Takes as long if the bytes differ.
+  /// Compares in the same time whether or not the bytes differ.
   package func isEqual(to other: Secret) -> Bool {
     count == other.count && primitives_equal(start, other.start, count) == 1
   }

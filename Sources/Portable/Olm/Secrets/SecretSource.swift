@@ -1,6 +1,6 @@
 import CPrimitives
 
-/// Where new secrets come from. It is passed in, so that a test can repeat a session.
+/// The source of new secrets. It is passed in, so that a test can repeat a session.
 package struct SecretSource: Sendable {
   private let seed: Secret?
   private var taken: UInt64 = 0
@@ -10,7 +10,7 @@ package struct SecretSource: Sendable {
   /// The operating system's generator, or the browser's.
   package static var system: SecretSource { SecretSource(seed: nil) }
 
-  /// The same secrets each time, for tests.
+  /// A source that returns the same secrets each time, for tests.
   package static func repeating(seed: [UInt8]) -> SecretSource { SecretSource(seed: Secret(seed)) }
 
   mutating func secret(_ count: Int) -> Secret {
@@ -19,6 +19,6 @@ package struct SecretSource: Sendable {
     return seed.derived(count, info: (0..<8).map { UInt8(truncatingIfNeeded: taken >> (8 * UInt64($0))) })
   }
 
-  /// Bytes that need not stay secret, such as a salt.
+  /// Returns bytes that need not stay secret, such as a salt.
   mutating func bytes(_ count: Int) -> [UInt8] { secret(count).exposed() }
 }

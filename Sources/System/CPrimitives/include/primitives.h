@@ -25,7 +25,7 @@ int primitives_ed25519_verify(const uint8_t signature[64], const uint8_t *messag
 
 /// A SHA-256 over bytes that come in parts.
 struct primitives_sha256 {
-  uint64_t words[13];
+  uint64_t words[14];
 };
 void primitives_sha256_begin(struct primitives_sha256 *state);
 void primitives_sha256_add(struct primitives_sha256 *state, const uint8_t *bytes, size_t count);
