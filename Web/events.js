@@ -84,6 +84,9 @@ const special = {
   },
   files: listenForFiles,
   swipe: (program, node, id) => gestures(({ listenForSwipes }) => listenForSwipes(node, row => program.dispatch(id, numbered(row)))),
+  reorder: (program, node, id) => gestures(({ listenForReorder }) => {
+    listenForReorder(node, (child, index) => program.dispatch(id, child.__n, index));
+  }),
   hold: (program, node, id) => gestures(({ listenForHold }) => listenForHold(node, phase => program.dispatch(id, node.__n, phase))),
 };
 

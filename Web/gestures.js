@@ -10,6 +10,8 @@ export const readyPixels = 56;
 const reachPixels = 76;
 // The browser's own way back begins there.
 const edgePixels = 24;
+// So much a list scrolls in a frame while something is carried along its edge.
+const scrollPixels = 8;
 const holdMilliseconds = 300, awayPixels = 90, lockPixels = 70;
 
 // 1 where text runs to the right.
@@ -121,6 +123,96 @@ addEventListener('pointermove', e => {
 });
 addEventListener('pointerup', e => { if (e.pointerId === drawn?.id) letGo(true); });
 addEventListener('pointercancel', e => { if (e.pointerId === drawn?.id) letGo(false); });
+
+// Children of the list that have data-movable are put in another order: the mouse carries one along, a finger holds it for a moment first, so
+// that the list can still be scrolled. tell(child, index): it was let go there, counted among the other ones. Escape puts it back.
+export function listenForReorder(list, tell) {
+  let carried = null;
+
+  const lift = () => {
+    carried.item.classList.remove('ma-held');
+    const all = [...list.children].filter(child => 'movable' in child.dataset);
+    const places = all.map(child => child.getBoundingClientRect());
+    if (all.length < 2) return drop(false);
+    const isRow = getComputedStyle(list).flexDirection === 'row';
+    const start = box => (isRow ? box.left : box.top), size = box => (isRow ? box.width : box.height);
+    const index = all.indexOf(carried.item);
+    const from = Math.abs(start(places[1]) - start(places[0]));
+    Object.assign(carried, { all, isRow, index, to: index, step: from, middles: places.map(box => start(box) + size(box) / 2) });
+    carried.scroll = isRow ? list.scrollLeft : list.scrollTop;
+    carried.sign = isRow ? way() : 1;
+    list.classList.add('ma-reordering');
+    carried.item.classList.add('ma-carried');
+    follow();
+  };
+
+  // Scrolls on while the pointer is at an end of the list; what has moved below it has moved, too.
+  const follow = () => {
+    if (!carried?.all) return;
+    if (!carried.item.isConnected) return drop(false);
+    const { all, isRow, index, middles, step, sign } = carried;
+    const box = list.getBoundingClientRect();
+    const at = isRow ? carried.now.x : carried.now.y, low = isRow ? box.left : box.top, high = isRow ? box.right : box.bottom;
+    const pull = at < low + edgePixels ? -1 : at > high - edgePixels ? 1 : 0;
+    if (pull) list[isRow ? 'scrollLeft' : 'scrollTop'] += pull * scrollPixels;
+    const scrolled = (isRow ? list.scrollLeft : list.scrollTop) - carried.scroll;
+    const moved = (isRow ? carried.now.x - carried.x : carried.now.y - carried.y) + scrolled;
+    const middle = middles[index] + moved;
+    carried.to = middles.filter((other, i) => i !== index && (middle - other) * sign > 0).length;
+    for (const [i, child] of all.entries()) {
+      const aside = i === index ? moved : i > index && i <= carried.to ? -step * sign : i < index && i >= carried.to ? step * sign : 0;
+      child.style.translate = isRow ? `${aside}px` : `0 ${aside}px`;
+    }
+    carried.frame = requestAnimationFrame(follow);
+  };
+
+  const drop = isDone => {
+    if (!carried) return;
+    const { all, item, index, to, timer, frame } = carried;
+    carried = null;
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+    item.classList.remove('ma-held');
+    if (!all) return;
+    list.classList.remove('ma-reordering');
+    item.classList.remove('ma-carried');
+    for (const child of all) child.style.translate = '';
+    // Letting go is no press.
+    const swallow = e => { e.preventDefault(); e.stopPropagation(); };
+    addEventListener('click', swallow, { capture: true, once: true });
+    setTimeout(() => removeEventListener('click', swallow, true), 50);
+    if (isDone && to !== index) tell(item, to);
+  };
+
+  list.addEventListener('pointerdown', e => {
+    drop(false);
+    const item = e.target.closest('[data-movable]');
+    if (!item || !e.isPrimary || e.button !== 0) return;
+    const isTouch = e.pointerType === 'touch';
+    carried = { item, id: e.pointerId, x: e.clientX, y: e.clientY, now: { x: e.clientX, y: e.clientY }, isFree: !isTouch };
+    if (!isTouch) return;
+    const held = carried;
+    held.timer = setTimeout(() => { held.isFree = true; held.item.classList.add('ma-held'); shake(); }, holdMilliseconds);
+  });
+  addEventListener('pointermove', e => {
+    if (e.pointerId !== carried?.id) return;
+    carried.now = { x: e.clientX, y: e.clientY };
+    if (carried.all || Math.hypot(e.clientX - carried.x, e.clientY - carried.y) < startPixels) return;
+    if (carried.isFree) lift();
+    else drop(false);
+  });
+  addEventListener('pointerup', e => { if (e.pointerId === carried?.id) drop(true); });
+  addEventListener('pointercancel', e => { if (e.pointerId === carried?.id) drop(false); });
+  // A finger that holds one does not scroll.
+  list.addEventListener('touchmove', e => { if (carried?.isFree) e.preventDefault(); }, { passive: false });
+  list.addEventListener('contextmenu', () => drop(false), true);
+  list.addEventListener('dragstart', e => e.preventDefault());
+  addEventListener('keydown', e => {
+    if (e.key !== 'Escape' || !carried?.all) return;
+    e.preventDefault();
+    drop(false);
+  }, true);
+}
 
 // tell(phase): 0 a finger holds the button, 1 it let go, 2 it slid away, 3 it slid up and need not hold any more.
 export function listenForHold(button, tell) {

@@ -11,6 +11,9 @@ const { setting_set: set } = settingService();
 // Without what only this page can show (pictures behind its own addresses), and what is true for a moment only.
 function copy(list) {
   const kept = list.cloneNode(true);
+  // What was looked for is not kept.
+  kept.classList.remove('ma-searching');
+  kept.querySelector('.ma-found')?.replaceChildren();
   for (const line of [...kept.querySelectorAll('.ma-entry-item')].slice(LINES)) line.remove();
   for (const picture of kept.querySelectorAll('img[src^="blob:"]')) picture.remove();
   for (const sign of kept.querySelectorAll('.ma-presence, .ma-entry-call')) sign.hidden = true;
@@ -32,8 +35,12 @@ export function keepList(root) {
   }
 }
 
+// What a button is called, whatever is unread.
+const name = button => button?.ariaLabel ?? button?.querySelector('.ma-button-text')?.textContent ?? '';
+const box = page => page.querySelector('.ma-filter-input');
+
 // nil unless there is one. A room that is chosen in it is the page's address, which the program reads when it starts, and hears of later. Any
-// other button that was pressed is pressed again in the program's list: `goOn(list)`.
+// other button that was pressed is pressed again in the program's list, and what was typed to search for is looked for there: `goOn(list)`.
 export function drawKeptList() {
   const html = setting(KEY);
   if (html === '') return null;
@@ -52,14 +59,19 @@ export function drawKeptList() {
   let pressed = '';
   screen.addEventListener('click', ({ target }) => {
     const line = target.closest('.ma-entry[data-room]');
-    if (!line) pressed = target.closest('button[aria-label]')?.ariaLabel ?? '';
+    if (!line) pressed = name(target.closest('button'));
     if (!line) return;
     for (const other of screen.querySelectorAll('.ma-entry.ma-selected')) other.classList.remove('ma-selected');
     line.classList.add('ma-selected');
     location.hash = 'room/' + encodeURIComponent(line.dataset.room);
   });
   screen.goOn = list => {
-    if (pressed !== '') [...list.querySelectorAll('button[aria-label]')].find(button => button.ariaLabel === pressed)?.click();
+    if (pressed !== '') [...list.querySelectorAll('button')].find(button => name(button) === pressed)?.click();
+    const typed = box(screen)?.value ?? '', field = box(list);
+    if (typed === '' || !field) return;
+    field.value = typed;
+    field.focus();
+    field.dispatchEvent(new Event('input', { bubbles: true }));
   };
   return screen;
 }

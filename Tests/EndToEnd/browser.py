@@ -215,6 +215,15 @@ class Person:
         """Of a room in the list, whatever is unread in it."""
         return self.rooms.get_by_role("button", name=re.compile(f"^{re.escape(name)}(, |$)"))
 
+    @property
+    def search_box(self):
+        """Above the list of rooms."""
+        return self.page.get_by_role("combobox", name="Search rooms, people and messages")
+
+    def found(self, group):
+        """What the box has found, of that group."""
+        return self.rooms.get_by_role("listbox", name=group, exact=True).get_by_role("option")
+
     def heading(self, name):
         """Of the room that is open."""
         return self.page.get_by_role("main").get_by_role("heading", name=name, level=2)

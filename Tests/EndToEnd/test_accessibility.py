@@ -61,7 +61,7 @@ async def screens(person, room, say):
         await page.keyboard.press("Escape")
         await button("Your profile").click()
     await page.keyboard.press("Escape")
-    for words, name in (("Your profile", "settings"), ("New conversation", "new conversation"), ("Go to a conversation", "switcher")):
+    for words, name in (("Your profile", "settings"), ("New conversation", "new conversation")):
         await button(words).first.click()
         if name == "settings":
             await person.choose(say["Settings"])
@@ -73,6 +73,10 @@ async def screens(person, room, say):
                 yield "settings, " + await tab.inner_text()
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
+    await page.get_by_role("combobox", name=say["Search rooms, people and messages"]).fill("a")
+    await person.rooms.get_by_role("option").first.wait_for()
+    yield "search box"
+    await page.keyboard.press("Escape")
     await person.open_room(room)
     await button("Members and settings").click()
     await beside.get_by_role("list", name=say["People"]).get_by_role("button").nth(1).wait_for()

@@ -137,8 +137,8 @@ async def _(test):
         await person.choose("Choose several conversations")
         await expect(person.dialog.get_by_role("checkbox")).to_have_count(131)
         await person.page.keyboard.press("Escape")
-        await person.rooms.get_by_label("Search conversations").fill("Room 003")
-        await person.entry("Room 003").wait_for()
+        await person.search_box.fill("Room 003")
+        await person.found("Rooms").get_by_text("Room 003").wait_for()
 
 
 def share(user, room, name, kind="m.image", data=None):

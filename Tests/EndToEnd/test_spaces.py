@@ -4,8 +4,31 @@ import re
 from browser import PHONE, expect, people
 from client import User
 from harness import test
+from test_chatting import Finger, centre
 
 NEEDS_BROWSER = True
+
+
+# A finger rests on one until it is held, goes to the other and lets go. In the page itself: seen from outside, the moment before the menu
+# opens may have passed.
+CARRY = """async ([name, other]) => {
+  const item = words => [...document.querySelectorAll('[data-movable]')].find(item => item.textContent.includes(words));
+  const carried = item(name);
+  const middle = ({ left, top, width, height }) => [left + width / 2, top + height / 2];
+  const [x, y] = middle(carried.getBoundingClientRect()), end = middle(item(other).getBoundingClientRect())[0] + 8;
+  const tell = (kind, clientX, target) => target.dispatchEvent(new PointerEvent(kind, {
+    bubbles: true, cancelable: true, pointerId: 7, pointerType: 'touch', isPrimary: true, clientX, clientY: y }));
+  const isHeld = new Promise(tell => new MutationObserver((_, watch) => {
+    if (!carried.classList.contains('ma-held')) return;
+    watch.disconnect();
+    tell();
+  }).observe(carried, { attributes: true }));
+  tell('pointerdown', x, carried);
+  await isHeld;
+  for (let step = 1; step <= 8; step++) tell('pointermove', x + (end - x) * step / 8, window);
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  tell('pointerup', end, window);
+}"""
 
 
 def rail(person):
@@ -49,7 +72,7 @@ async def _(test):
         boris_user.join(space)
         await boris.sign_in(boris_user)
         await rail(boris).get_by_role("button", name="House").click()
-        await boris.page.get_by_role("button", name="Join: Kitchen").click()
+        await boris.page.get_by_role("main").get_by_role("button", name="Join: Kitchen").click()
         await boris.heading("Kitchen").wait_for()
         assert kitchen in boris_user.get("joined_rooms").ok()["joined_rooms"]
         alice_user.send(kitchen, "Soup is ready")
@@ -103,3 +126,76 @@ async def _(test):
         await expect(apples).to_be_focused()
         await page.reload()
         await expect(spaces()).to_have_text(["Cherries", "Apples", "Berries"])
+
+        # Carried by the mouse, and put back with Escape on the way.
+        item = lambda name: rail(alice).get_by_role("button", name=name)
+        async def carry(name, onto):
+            start, end = await centre(item(name)), await centre(item(onto))
+            await page.mouse.move(*start)
+            await page.mouse.down()
+            await page.mouse.move(start[0], (start[1] + end[1]) / 2, steps=4)
+            await page.mouse.move(end[0], end[1] + (6 if end[1] > start[1] else -6), steps=4)
+            await page.locator(".ma-carried").wait_for()
+
+        await carry("Berries", "Cherries")
+        await alice.picture("rail-carried")
+        await page.keyboard.press("Escape")
+        await page.mouse.up()
+        await expect(spaces()).to_have_text(["Cherries", "Apples", "Berries"])
+        await carry("Berries", "Cherries")
+        async with page.expect_response(lambda answer: "space_order" in answer.url and answer.request.method == "PUT"):
+            await page.mouse.up()
+        await expect(spaces()).to_have_text(["Berries", "Cherries", "Apples"])
+        # Letting go has opened nothing.
+        await expect(item("Home")).to_have_attribute("aria-pressed", "true")
+        await page.reload()
+        await expect(spaces()).to_have_text(["Berries", "Cherries", "Apples"])
+
+
+@test("on a phone a finger holds a space for a moment and carries it along the row; a finger that moves at once scrolls")
+async def _(test):
+    user = User(test.base, "alice")
+    for name in ("Apples", "Berries", "Cherries"):
+        user.create_room(name=name, creation_content={"type": "m.space"})
+    async with people(test, "alice", viewport=PHONE, has_touch=True, is_mobile=True) as alice:
+        await alice.sign_in(user)
+        spaces = rail(alice).locator("[data-movable] .ma-rail-name")
+        await expect(spaces).to_have_text(["Apples", "Berries", "Cherries"])
+        item = lambda name: rail(alice).get_by_role("button", name=name)
+        finger = await Finger.of(alice)
+        start, end = await centre(item("Apples")), await centre(item("Berries"))
+        await finger.slide(start, end)
+        await finger.lift()
+        await expect(spaces).to_have_text(["Apples", "Berries", "Cherries"])
+
+        async with alice.page.expect_response(lambda answer: "space_order" in answer.url and answer.request.method == "PUT"):
+            await alice.page.evaluate(CARRY, ["Apples", "Berries"])
+        await expect(spaces).to_have_text(["Berries", "Apples", "Cherries"])
+
+
+@test("a space that is chosen lists its rooms to join below those the user is in; what is joined leaves that list")
+async def _(test):
+    host, guest = User(test.base, "host"), User(test.base, "guest")
+    space = host.create_room(name="House", preset="public_chat", creation_content={"type": "m.space"})
+    server = host.user_id.split(":", 1)[1]
+    for name in ("Kitchen", "Cellar"):
+        room = host.create_room(name=name, preset="public_chat")
+        host.state(space, "m.space.child", {"via": [server]}, room)
+    closed = host.create_room(name="Safe")
+    host.state(space, "m.space.child", {"via": [server]}, closed)
+    guest.join(space)
+    async with people(test, "guest") as person:
+        await person.sign_in(guest)
+        await rail(person).get_by_role("button", name="House").click()
+        below = person.rooms
+        await below.get_by_role("heading", name="Rooms to join").wait_for()
+        await below.get_by_role("button", name="Join: Cellar").wait_for()
+        await expect(below.get_by_role("button", name="Join: Safe")).to_have_count(0)
+        await person.picture("space-rooms-to-join")
+        await below.get_by_role("button", name="Join: Kitchen").click()
+        await person.heading("Kitchen").wait_for()
+        await person.entry("Kitchen").wait_for()
+        await below.get_by_role("button", name="Join: Kitchen").wait_for(state="detached")
+        await below.get_by_role("button", name="Join: Cellar").wait_for()
+        await rail(person).get_by_role("button", name="Home").click()
+        await expect(below.get_by_role("heading", name="Rooms to join")).to_be_hidden()

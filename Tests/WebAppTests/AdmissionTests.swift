@@ -110,17 +110,17 @@ struct AdmissionTests {
   }
 
   // Proves C25, P46
-  @Test("Control and K, and the list's button, open the way to a conversation")
-  func switcher() throws {
+  @Test("Control and K go to the box above the list, unless a dialog is open")
+  func searchBox() throws {
     page.signIn()
     page.sync([("!a", room("Stage crew", [("@boris:chat.example", "x", 10)]))])
+    let field = try #require(page.all("ma-filter-input").first)
+    page.click("newConversation")
     page.app.pageChanged(.quickSwitch)
-    #expect(page.all("ma-switcher").count == 1)
-    page.app.pageChanged(.quickSwitch)
-    #expect(page.all("ma-switcher").count == 1)
+    #expect(page.dom.focused != field.node)
     page.app.dialogs.closeAll()
-    page.click("goToConversation")
-    #expect(page.all("ma-switcher").count == 1)
+    page.app.pageChanged(.quickSwitch)
+    #expect(page.dom.focused == field.node)
   }
 }
 
@@ -232,5 +232,46 @@ struct SpaceTests {
     #expect(names() == ["Attic"])
     page.dom.fire(.click, on: try #require(page.all("ma-rail-item").first).node)
     #expect(Set(names()).isSuperset(of: ["Attic", "Shed"]))
+  }
+
+  /// Spaces that the user is in, in the order of their names.
+  private func showRail(_ count: Int) {
+    page.signIn()
+    let own = state("m.room.member", #"{"membership":"join"}"#, key: "@alice:chat.example")
+    page.sync(
+      (0..<count).map { number in
+        let events = [
+          state("m.room.create", #"{"room_version":"10","type":"m.space"}"#),
+          state("m.room.name", #"{"name":"Space \#(1_000 + number)"}"#), own
+        ]
+        let content = #"{"state":{"events":[\#(events.joined(separator: ","))]},"timeline":{"events":[]}}"#
+        return ("!s\(number)", content)
+      })
+  }
+
+  private var railNames: [String] { page.all("ma-rail-name").map(\.text).filter { $0.hasPrefix("Space") } }
+
+  @Test("a space that was carried stands where it was let go at once, and goes back if the server refuses")
+  func carried() throws {
+    showRail(3)
+    let list = try #require(page.all("ma-rail-list").first)
+    page.dom.fire(.reorder, on: try #require(page.all("ma-rail-item", in: list).last).node, x: 0)
+    #expect(railNames == ["Space 1002", "Space 1000", "Space 1001"])
+    #expect(
+      page.requests.filter { $0.request.target.contains("space_order") }.map { $0.request.target.contains("s2") } == [true])
+    page.answer("space_order", status: 403, #"{"errcode":"M_FORBIDDEN","error":"No."}"#)
+    #expect(railNames == ["Space 1000", "Space 1001", "Space 1002"] && page.text.contains("No."))
+    // Beyond the end is the end.
+    page.dom.fire(.reorder, on: page.all("ma-rail-item", in: list)[2].node, x: 99)
+    #expect(railNames == ["Space 1001", "Space 1002", "Space 1000"])
+  }
+
+  @Test("of 500 spaces each stands in the rail, and what changes in one makes none of them anew")
+  func manySpaces() throws {
+    showRail(500)
+    #expect(railNames.count == 500)
+    let before = page.all("ma-rail-item").map(\.node)
+    page.sync([("!s77", #"{"state":{"events":[\#(state("m.room.name", #"{"name":"Space 1077"}"#))]}}"#)])
+    #expect(page.all("ma-rail-item").map(\.node) == before)
   }
 }

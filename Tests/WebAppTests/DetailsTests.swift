@@ -50,8 +50,8 @@ struct DetailsTests {
   func allowed(_ level: Int) {
     let page = Self.page(level: level)
     let lines = Self.buttons(page)
-    #expect(lines.contains(Strings[.unban] + ": @mallory:chat.example") == (level >= 50))
-    #expect(lines.contains(Strings[.decline] + ": @nora:chat.example") == (level >= 50))
+    #expect(lines.contains(Strings[.unban] + ": Mallory") == (level >= 50))
+    #expect(lines.contains(Strings[.decline] + ": Nora") == (level >= 50))
     page.click(Strings[.roomSettings])
     let offered = Self.buttons(page)
     #expect(offered.contains(Strings[.edit] + ": " + Strings[.roomName]) == (level >= 50))
@@ -153,8 +153,9 @@ struct DetailsTests {
     #expect(page.all("ma-member").count == 400)
     page.click(Strings[.moreResults] + " · " + Strings[.moreMembers, count: 52])
     #expect(page.all("ma-member").count == 452 && !page.text.contains(Strings[.moreResults]))
-    page.type("fan44", into: Strings[.searchMembers])
-    #expect(page.all("ma-member").count == 10)
+    let smaller = Self.page(level: 50, others: (0..<240).map { "fan\($0)" })
+    smaller.type("fan23", into: Strings[.searchMembers])
+    #expect(smaller.all("ma-member").count == 11)
   }
 
   // Proves C58
@@ -195,9 +196,9 @@ struct DetailsTests {
   @Test("who asks to be let in is, who was banned may come again, and who may read earlier messages is chosen")
   func letIn() throws {
     let page = Self.page(level: 100)
-    page.click(Strings[.letIn] + ": @nora:chat.example")
+    page.click(Strings[.letIn] + ": Nora")
     #expect(page.body(of: "/invite").contains("@nora:chat.example"))
-    page.click(Strings[.unban] + ": @mallory:chat.example")
+    page.click(Strings[.unban] + ": Mallory")
     #expect(page.body(of: "/unban").contains("@mallory:chat.example"))
     page.click(Strings[.roomSettings])
     page.click(Strings[.access])
@@ -222,7 +223,7 @@ struct DetailsTests {
     let page = Self.page(level: 100)
     Self.showGroups(page)
     page.click(Strings[.newGroup])
-    func add(_ user: String) { page.type(user, into: Strings[.groupMember]) }
+    func add(_ user: String) { page.type(user + " ", into: Strings[.groupMember]) }
     add("@boris:chat.example")
     add("@owner:chat.example")
     add("@boris:chat.example")

@@ -17,38 +17,41 @@ struct FindingTests {
         ("!r\($0.offset)", room($0.element, [("@boris:chat.example", "x", $0.offset)]))
       }
     )
-    page.app.openSwitcher()
     return page
   }
 
   private static func type(_ text: String, _ page: Page) throws {
-    page.dom.fire(
-      .input, on: try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first }).node, text: text)
+    page.dom.fire(.input, on: try #require(page.all("ma-filter-input").first).node, text: text)
   }
 
   private static func press(_ key: String, _ page: Page) throws {
-    page.dom.fire(
-      .keyDown, on: try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first }).node, text: key)
+    page.dom.fire(.keyDown, on: try #require(page.all("ma-filter-input").first).node, text: key)
   }
+
+  private static func titles(_ page: Page) -> [String] { page.all("ma-found-title").map(\.text) }
 
   // Proves C25, P46
-  @Test("a few letters find a room, Enter opens it")
+  @Test("a few letters find a room, Enter opens it, and the rooms stand there again")
   func opened() throws {
     let page = Self.page()
-    #expect(page.all("ma-target").count == 3)
     try Self.type("crw", page)
     #expect(page.all("ma-target").count == 1)
+    #expect(Self.titles(page) == [Strings[.rooms]])
     try Self.press("Enter", page)
     #expect(page.app.place == .room(try #require(RoomID("!r2"))))
-    #expect(page.all("ma-switcher").isEmpty)
+    #expect(page.all("ma-target").isEmpty)
+    #expect(page.all("ma-filter-input").first?.value == "")
   }
 
-  @Test("the arrows go round, and the field says which is chosen")
+  @Test("the arrows go round through all groups, and the field says which is chosen")
   func arrows() throws {
     let page = Self.page()
-    let field = try #require(page.all("ma-switcher").first.flatMap { page.all("ma-input", in: $0).first })
+    let field = try #require(page.all("ma-filter-input").first)
+    try Self.type("r", page)
+    #expect(page.all("ma-target").count == 3)
+    #expect(field.attributes["aria-activedescendant"] == "ma-found-rooms-0")
     for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"] { try Self.press(key, page) }
-    #expect(field.attributes["aria-activedescendant"] == "ma-target-2")
+    #expect(field.attributes["aria-activedescendant"] == "ma-found-rooms-2")
     #expect(page.all("ma-target").map { $0.attributes["aria-selected"] } == ["false", "false", "true"])
   }
 
@@ -66,13 +69,43 @@ struct FindingTests {
     #expect(page.app.place.room?.string == "!new")
   }
 
-  @Test("a search without results says so, and the user's own ID starts no chat")
-  func nothing() throws {
+  @Test("people stand in a group of their own, above the rooms if one of them fits best, and by their names alone")
+  func people() throws {
     let page = Self.page()
-    try Self.type("@alice:chat.example", page)
-    #expect(page.all("ma-target").isEmpty && page.text.contains(Strings[.noMatch]))
-    try Self.press("Enter", page)
-    #expect(page.app.dialogs.isOpen)
+    page.sync([
+      (
+        "!dm",
+        """
+        {"summary":{"m.heroes":["@boris:chat.example"],"m.joined_member_count":2},"timeline":{"events":[\
+        \(event("$b", #"{"membership":"join","displayname":"Boris"}"#, type: "m.room.member", at: 9, state: "@boris:chat.example"))]}}
+        """
+      ),
+      (
+        "!c",
+        """
+        {"state":{"events":[{"type":"m.room.name","state_key":"","event_id":"$t","sender":"@alice:chat.example","content":{"name":"Tea"}}]},\
+        "timeline":{"events":[\
+        \(event("$c", #"{"membership":"join","displayname":"Bora"}"#, type: "m.room.member", at: 9, state: "@bora:chat.example"))]}}
+        """
+      )
+    ])
+    page.sync(
+      answer: #""account_data":{"events":[{"type":"m.direct","content":{"@boris:chat.example":["!dm"]}}]}"#)
+    try Self.type("bor", page)
+    #expect(Self.titles(page).first == Strings[.people])
+    #expect(
+      page.all("ma-target").prefix(2).map(\.allText).map { $0.hasSuffix("Boris") || $0.hasSuffix("Bora") } == [true, true])
+    #expect(page.all("ma-found").first?.allText.contains("@bor") == false)
+  }
+
+  @Test("Escape leaves what was found, and the rooms stand there as before")
+  func left() throws {
+    let page = Self.page()
+    try Self.type("garden", page)
+    #expect(page.all("ma-list").first?.has("ma-searching") == true)
+    try Self.press("Escape", page)
+    #expect(page.all("ma-filter-input").first?.value == "")
+    #expect(page.all("ma-list").first?.has("ma-searching") == false && page.all("ma-entry").count == 3)
   }
 
   // Proves C26, C27, J3, J46

@@ -129,12 +129,13 @@ struct RoomListTests {
     page.signIn()
     page.sync((0..<9).map { ("!r\($0)", room("Room \($0)", [("@boris:chat.example", "hello", $0)])) })
     let field = try #require(page.all("ma-filter-input").first)
+    func found() -> [String] { page.all("ma-target").flatMap { page.all("ma-entry-name", in: $0) }.map(\.text) }
     page.dom.fire(.input, on: field.node, text: "oom 4")
-    #expect(page.all("ma-entry-name").map(\.text) == ["Room 4"])
+    #expect(found() == ["Room 4"])
     page.dom.fire(.input, on: field.node, text: "zebra")
-    #expect(page.all("ma-entry").isEmpty && page.text.contains(Strings[.noMatch]))
+    #expect(found().isEmpty)
     page.dom.fire(.input, on: field.node, text: "")
-    #expect(page.all("ma-entry").count == 9)
+    #expect(found().isEmpty && page.all("ma-entry").count == 9)
   }
 
   @Test("only unread rooms are shown where that is chosen")

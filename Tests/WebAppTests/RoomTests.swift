@@ -250,7 +250,7 @@ struct RoomTests {
     page.dom.fire(.click, on: try #require(page.all("ma-entry").first).node)
     page.settleStore()
     for typed in ["@", "@m", "@m7"] { try write(typed) }
-    #expect(page.all("ma-completion-note").count == 8 && page.all("ma-completion-note").first?.text == "@m7:chat.example")
+    #expect(page.all("ma-completion-name").count == 8 && page.all("ma-completion-name").first?.text == "@m7:chat.example")
     #expect(page.requests.filter { $0.request.target.contains("/members") }.count == 1)
 
     // The same by itself: what its timer would do is called here.
@@ -258,20 +258,20 @@ struct RoomTests {
     let room = try #require(page.app.client.roomIDs.first.flatMap { page.app.client.room($0) })
     for _ in 0..<5 { crowd.gather(room) }
     // Who spoke is read twice, and known once.
-    #expect((249...250).contains(crowd.people.count))
+    #expect((249...250).contains(crowd.finder.people.count))
     var slices = 1
-    while crowd.people.count < 9_999, slices < 100 {
-      let before = crowd.people.count
+    while crowd.finder.people.count < 9_999, slices < 100 {
+      let before = crowd.finder.people.count
       crowd.readSlice()
-      #expect(crowd.people.count - before <= 250)
+      #expect(crowd.finder.people.count - before <= 250)
       slices += 1
     }
     #expect(slices == 40)
-    let users = crowd.people.map(\.user)
+    let users = crowd.finder.people.map(\.userID)
     for _ in 0..<5 { crowd.gather(room) }
-    #expect(crowd.people.map(\.user) == users)
+    #expect(crowd.finder.people.map(\.userID) == users)
     crowd.changed([users[5]])
-    #expect(crowd.people.map(\.user) == users[..<5] + users[6...] + [users[5]])
+    #expect(crowd.finder.people.map(\.userID) == users[..<5] + users[6...] + [users[5]])
   }
 
   @Test("where a server has no pages of members the whole list is asked for")

@@ -68,8 +68,9 @@ struct SearchTests {
     try open("searchRoom")
     page.type("beans", into: "searchFor")
     page.type("bor", into: "saidBy")
-    #expect(page.root.tags("option").contains { $0.attributes["value"] == "@boris:chat.example" && $0.text == "Boris" })
-    page.type("@boris:chat.example", into: "saidBy")
+    let offered = page.all("ma-target").filter { $0.allText.contains("Boris") }
+    #expect(offered.count == 1 && !offered[0].allText.contains("@boris"))
+    page.dom.fire(.click, on: offered[0].node)
     #expect(chips == ["saidBy: Boris"])
     #expect(page.body(of: "/search").contains(#""rooms":["!a"],"senders":["@boris:chat.example"]}"#))
     page.answer("/search", found([event("$7", text("old beans"))]))
@@ -88,7 +89,7 @@ struct SearchTests {
     #expect(page.dom[page.dom.focused].attributes["aria-label"] == "searchFor")
   }
 
-  @Test("a search by sender takes the user's own ID at once, and an unknown ID when it is complete")
+  @Test("a search by sender takes the user's own ID, and an unknown ID when it is complete")
   func somebody() throws {
     try open("searchRoom")
     page.type("@nora:other.ex", into: "saidBy")
@@ -97,6 +98,7 @@ struct SearchTests {
     try submit()
     #expect(chips == ["saidBy: @nora:other.example"])
     page.type("@alice:chat.example", into: "saidBy")
+    try submit()
     #expect(chips.count == 1 && chips[0].contains("alice") || chips == ["saidBy: Alice"])
     #expect(target.contains("%40alice"))
   }

@@ -22,16 +22,16 @@ extension Strings {
     // Connection
     case offline, noAnswer, nextTry, tryingAgain, connecting, storeFailed
     // Rooms
-    case conversations, home, direct, unreadRooms, newConversation, filter, noMatch, noRooms, loadingRooms, homeWelcome,
-      homeNote, homeChat, homeChatNote, homeRoom, homeRoomNote, homeInvite, homeInviteNote, homeFind, homeFindNote, pickRoom,
-      pickRoomNote, profile, invitation, draft, noMessages, typingShort, severalTyping, you, unread, image, sticker, video,
-      audio, file, location, removedMessage, removedMessageBy, encryptedMessage, invitations, askedToJoin, favourites, rooms,
-      lowPriority, spaces, markedUnread, fromServer, mentions, mentionedYou, reactedTo, optionsOf, waitingForAnswer,
-      shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms, hiddenRooms, hideRoom, showAgain, hidden,
-      chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft, makeFavourite, noFavourite, makeLowPriority,
-      noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere, whyUnread, unreadElsewhere, readUntil,
-      withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil,
-      wake, snoozeHour, snoozeMorning, snoozeWeek, goToConversation, roomOrPerson, startChatWith
+    case conversations, home, direct, unreadRooms, newConversation, searchBox, searchAll, messages, noMatch, noRooms,
+      loadingRooms, homeWelcome, homeNote, homeChat, homeChatNote, homeRoom, homeRoomNote, homeInvite, homeInviteNote, homeFind,
+      homeFindNote, pickRoom, pickRoomNote, profile, invitation, draft, noMessages, typingShort, severalTyping, you, unread,
+      image, sticker, video, audio, file, location, removedMessage, removedMessageBy, encryptedMessage, invitations,
+      askedToJoin, favourites, rooms, roomsToJoin, lowPriority, spaces, markedUnread, fromServer, mentions, mentionedYou,
+      reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
+      hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft,
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere,
+      whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions,
+      notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith
     // Room
     case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
       invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, chatBegins,
@@ -73,9 +73,9 @@ extension Strings {
       addedToSpace, takeOut, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
       role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
-    case directChat, newRoom, joinRoom, userID, userIDHint, personField, personHint, personMissing, personNotFound,
-      inRoomAlready, startChat, starting, createRoom, creating, roomNameMissing, topicOptional, inviteOptional, anyoneMayJoin,
-      aliasHint, aliasName, aliasWrong, joinAddress, joinAddressHint, kindOfRoom, plainRoom, space, searchRooms, directoryHint,
+    case directChat, newRoom, joinRoom, userID, personField, personHint, personMissing, personNotFound, inRoomAlready,
+      startChat, starting, createRoom, creating, roomNameMissing, topicOptional, inviteOptional, anyoneMayJoin, aliasHint,
+      aliasName, aliasWrong, joinAddress, joinAddressHint, kindOfRoom, plainRoom, space, searchRooms, directoryHint,
       publicRooms, showMore, loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
     case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,

@@ -199,6 +199,7 @@ extension EventKind {
     case .swipe: 12
     case .hold: 13
     case .aside: 14
+    case .reorder: 15
     }
   }
 }

@@ -86,4 +86,74 @@ import Testing
     for person in many { finder.choose(person.userID) }
     #expect(finder.chosen.count == PeopleFinder.chosenLimit)
   }
+
+  @Test("people who come in slices take their places among those who are known, and those who go leave them")
+  func slices() {
+    var finder = PeopleFinder(own: Self.own, limit: PeopleFinder.membersLimit)
+    finder.type("bo")
+    finder.add([Self.person("@jumbo:example.org", "Jumbo"), Self.person("@me:example.org", "Bo Me")])
+    finder.add([Self.person("@boris:example.org", "Boris"), Self.person("@bo:example.org", "Bo")])
+    #expect(Self.ids(finder.found) == ["@boris:example.org", "@bo:example.org", "@jumbo:example.org"])
+    finder.preferred = [UserID("@bo:example.org")!]
+    finder.type("bo")
+    #expect(Self.ids(finder.found) == ["@bo:example.org", "@boris:example.org", "@jumbo:example.org"])
+    finder.forget([UserID("@boris:example.org")!])
+    finder.add([Self.person("@boris:example.org", "Robert")])
+    #expect(Self.ids(finder.found) == ["@bo:example.org", "@boris:example.org", "@jumbo:example.org"])
+    finder.type("bo")
+    #expect(finder.people.count == 3)
+  }
+
+  @Test("slices find what a list at once finds", arguments: 0..<20)
+  func sameBySlices(_ seed: Int) {
+    let people = (0..<300).map { number -> PeopleFinder.Person in
+      let mixed = (number &* 7_919 &+ seed &* 104_729) % 1_000
+      return Self.person(ByteString("@u\(number):example.org"), ByteString("Name \(mixed) b\(mixed % 7)"))
+    }
+    for term: ByteString in ["", "b", "b3", "1", "u2", "name 9", "@u1:exa", "zzz"] {
+      var whole = PeopleFinder(own: nil, contacts: people)
+      whole.type(term)
+      var sliced = PeopleFinder(own: nil)
+      sliced.type(term)
+      for start in stride(from: 0, to: people.count, by: 7) { sliced.add(Array(people[start..<min(start + 7, people.count)])) }
+      #expect(sliced.found == whole.found)
+    }
+  }
+
+  @Test("an ID is found by its beginning, also behind the colon")
+  func beginning() {
+    var finder = Self.finder()
+    finder.type("debora:exa")
+    #expect(Self.ids(finder.found) == ["@debora:example.org"])
+    finder.type("debora:other")
+    #expect(finder.found.isEmpty)
+  }
+
+  @Test("only an ID tells people apart whose names look the same, also with letters that cannot be seen")
+  func shared() {
+    let (one, other) = (Self.person("@a:example.org", "Ann"), Self.person("@b:example.org", "A\u{200B}nn"))
+    let third = Self.person("@c:example.org", "Anna")
+    let finder = PeopleFinder(own: nil, contacts: [one, other, third, Self.person("@d:example.org")])
+    #expect([one, other, third].map { finder.sharesName($0) } == [true, true, false])
+    #expect(!finder.sharesName(Self.person("@d:example.org")))
+  }
+
+  @Test("names of 255 bytes, from right to left, of marks and of nothing to see are found and trap nowhere")
+  func oddNames() {
+    let names: [ByteString] = [
+      ByteString(String(repeating: "W", count: 255)), "فاطمة البستانية",
+      ByteString("Ze" + String(repeating: "\u{351}", count: 120)),
+      "Bo\u{200B}\u{200D}ris", ByteString(String(repeating: "👩‍🌾", count: 20)), "\u{2066}\u{2067}", ""
+    ]
+    let people = names.enumerated().map { Self.person(ByteString("@n\($0.offset):example.org"), $0.element) }
+    var finder = PeopleFinder(own: nil, contacts: people)
+    for (term, expected) in [("www", 0), ("فاطمة", 1), ("bor", 3), ("👩", 4)] as [(ByteString, Int)] {
+      finder.type(term)
+      #expect(Self.ids(finder.found) == ["@n\(expected):example.org"])
+    }
+    for name in names {
+      finder.type(name)
+      _ = finder.found
+    }
+  }
 }

@@ -2,7 +2,8 @@ import EventContent
 import JSON
 import MatrixModel
 
-/// Finds people by a few letters of a name or ID, and keeps those who were chosen: what is behind every place where people are picked.
+/// Finds people by a few letters of a name or ID, and keeps those who were chosen: what is behind every place where people are picked, also
+/// where a member is named in a message.
 ///
 /// Direct chats stand first, the latest at the top, then members of shared rooms, then the server's directory. Within each, a name
 /// that has a word with these first letters stands before one that has them elsewhere.
@@ -13,10 +14,21 @@ package struct PeopleFinder: Sendable {
     package let avatar: MediaURI?
 
     package init(_ userID: UserID, name: ByteString?, avatar: MediaURI? = nil) {
+      self.init(userID, shownAs: Member.shownName(name, of: userID), avatar: avatar)
+    }
+
+    /// - Parameter name: without what could mislead, such as `Room.displayName(of:)` is.
+    package init(_ userID: UserID, shownAs name: ByteString, avatar: MediaURI? = nil) {
       self.userID = userID
-      self.name = Member.shownName(name, of: userID)
+      self.name = name
       self.avatar = avatar
     }
+
+    /// Whether there is more to call them by than the ID.
+    package var isNamed: Bool { name != userID.text }
+
+    /// What the eye sees of the name: people with the same are told apart by their IDs.
+    package var visibleName: ByteString { ShownName.visible(name) }
   }
 
   private struct Candidate: Sendable {
@@ -29,7 +41,7 @@ package struct PeopleFinder: Sendable {
     init(_ person: Person, source: Int) {
       self.person = person
       self.source = source
-      name = FoldedText(person.name)
+      name = FoldedText(person.visibleName)
       localpart = FoldedText(ByteString(decoding: person.userID.text.utf8.dropFirst().prefix { $0 != UInt8(ascii: ":") }))
     }
   }
@@ -38,6 +50,8 @@ package struct PeopleFinder: Sendable {
   package static var shownLimit: Int { 8 }
   /// People known without asking the server.
   package static var contactsLimit: Int { 2_000 }
+  /// Members of a room that are known.
+  package static var membersLimit: Int { 50_000 }
   /// People the directory named that are kept while the picker is open.
   package static var directoryLimit: Int { 500 }
   package static var chosenLimit: Int { 100 }
@@ -47,35 +61,70 @@ package struct PeopleFinder: Sendable {
   package static var termLimit: Int { 255 }
 
   package private(set) var chosen: [Person] = []
-  /// The people who fit, the best first.
-  package private(set) var found: [Person] = []
+  /// People who are found at once.
+  package var foundLimit = PeopleFinder.shownLimit
+  /// Those who stand before others that fit as well, the first of them first.
+  package var preferred: [UserID] = []
   /// Counts what was typed: an answer to an earlier question comes too late.
   package private(set) var version = 0
   private var text = ByteString("")
   private var candidates: [Candidate] = []
   private var known: Set<UserID> = []
+  /// Those who fit, the best first.
+  private var best: [(rank: Int, person: Person)] = []
   /// The directory's answer to what is typed now; its own idea of what fits counts.
   private var answered: [UserID] = []
   private let own: UserID?
   private let present: Set<UserID>
+  private let candidatesLimit: Int
+  private let chosenLimit: Int
 
   /// - Parameters:
   ///   - own: never offered.
-  ///   - contacts: the best first; those behind `contactsLimit` are left to the directory.
+  ///   - contacts: the best first; those behind `limit` are left to the directory.
   ///   - present: offered, but not to be chosen: they are in the room already.
-  package init(own: UserID?, contacts: [Person], present: [UserID] = []) {
+  package init(
+    own: UserID?, contacts: [Person] = [], present: [UserID] = [], limit: Int = PeopleFinder.contactsLimit,
+    chosenLimit: Int = PeopleFinder.chosenLimit
+  ) {
     self.own = own
     self.present = Set(present)
-    for person in contacts {
-      guard candidates.count < PeopleFinder.contactsLimit else { break }
-      add(person, source: 0)
-    }
+    self.chosenLimit = chosenLimit
+    candidatesLimit = limit
+    add(contacts)
+  }
+
+  // MARK: Who is known
+
+  /// People who are known by now; those known before stay as they are. O(people).
+  package mutating func add(_ people: [Person]) {
+    let sought = Sought(self)
+    for person in people where candidates.count < candidatesLimit { add(person, source: 0, sought) }
+  }
+
+  private mutating func add(_ person: Person, source: Int, _ sought: Sought) {
+    guard person.userID != own, known.insert(person.userID).inserted else { return }
+    let candidate = Candidate(person, source: source)
+    candidates.append(candidate)
+    consider(candidate, sought)
+  }
+
+  /// They are somebody else by now, or have gone. O(candidates).
+  package mutating func forget(_ users: [UserID]) {
+    let gone = Set(users.filter { known.remove($0) != nil })
+    guard !gone.isEmpty else { return }
+    candidates.removeAll { gone.contains($0.person.userID) }
     find()
   }
 
-  private mutating func add(_ person: Person, source: Int) {
-    guard person.userID != own, known.insert(person.userID).inserted else { return }
-    candidates.append(Candidate(person, source: source))
+  /// Everybody who is known, in the order in which they came. O(candidates).
+  package var people: [Person] { candidates.map { $0.person } }
+
+  /// Whether somebody else goes by a name that looks the same, so that only the ID tells them apart. O(candidates).
+  package func sharesName(_ person: Person) -> Bool {
+    guard person.isNamed else { return false }
+    let name = FoldedText(person.visibleName)
+    return candidates.contains { $0.name == name && $0.person.userID != person.userID }
   }
 
   package func isPresent(_ user: UserID) -> Bool { present.contains(user) }
@@ -129,9 +178,10 @@ package struct PeopleFinder: Sendable {
   /// Adds what the directory found. Returns false if something else is looked for by now.
   package mutating func directoryAnswered(_ people: [Person], for version: Int) -> Bool {
     guard version == self.version else { return false }
+    let sought = Sought(self)
     for person in people.prefix(PeopleFinder.shownLimit) {
-      if candidates.count < PeopleFinder.contactsLimit + PeopleFinder.directoryLimit { add(person, source: 1) }
       answered.append(person.userID)
+      if candidates.count < candidatesLimit + PeopleFinder.directoryLimit { add(person, source: 1, sought) }
     }
     find()
     return true
@@ -141,7 +191,7 @@ package struct PeopleFinder: Sendable {
 
   /// Ignores the account's own user, people who are there already and those who were chosen before.
   package mutating func choose(_ user: UserID) {
-    guard user != own, !isPresent(user), chosen.count < PeopleFinder.chosenLimit,
+    guard user != own, !isPresent(user), chosen.count < chosenLimit,
       !chosen.contains(where: { $0.userID == user })
     else { return }
     chosen.append(person(user))
@@ -158,38 +208,63 @@ package struct PeopleFinder: Sendable {
     find()
   }
 
-  private func person(_ user: UserID) -> Person {
+  /// As they are known; else nothing but the ID. O(candidates).
+  package func person(_ user: UserID) -> Person {
     candidates.first { $0.person.userID == user }?.person ?? Person(user, name: nil)
   }
 
   // MARK: Finding
 
-  /// O(candidates).
-  private mutating func find() {
-    let exact = PeopleFinder.user(in: text)
-    if let exact {
-      found = exact == own || chosen.contains { $0.userID == exact } ? [] : [person(exact)]
-      return
+  /// What is looked for.
+  private struct Sought {
+    /// Somebody whose ID was written to its end.
+    let exact: UserID?
+    let term: FoldedText
+    /// The beginning of an ID, which goes on behind the colon; nil where there is none.
+    let start: ByteString?
+
+    init(_ finder: PeopleFinder) {
+      let text = finder.term ?? ""
+      exact = PeopleFinder.user(in: finder.text)
+      term = FoldedText(term: text)
+      start = text.utf8.contains(UInt8(ascii: ":")) ? text : nil
     }
-    let term = FoldedText(term: self.term ?? "")
-    var best: [(rank: Int, person: Person)] = []
-    for candidate in candidates {
-      let user = candidate.person.userID
-      guard let fit = fit(candidate, term) else { continue }
-      let rank = candidate.source * 2 + fit
-      if best.count == PeopleFinder.shownLimit, let last = best.last, last.rank <= rank { continue }
-      guard !chosen.contains(where: { $0.userID == user }) else { continue }
-      best.insert((rank, candidate.person), at: best.firstIndex { rank < $0.rank } ?? best.count)
-      if best.count > PeopleFinder.shownLimit { best.removeLast() }
-    }
-    found = best.map { $0.person }
   }
 
-  /// 0 for the first letters of a word, 1 for letters elsewhere; nil if neither the name nor the ID has them.
-  private func fit(_ candidate: Candidate, _ term: FoldedText) -> Int? {
-    let matches = [candidate.name.match(term), candidate.localpart.match(term)]
-    if matches.contains(.wordPrefix) { return 0 }
-    if matches.contains(.substring) { return 1 }
+  /// The people who fit, the best first.
+  package var found: [Person] {
+    guard let exact = PeopleFinder.user(in: text) else { return best.map { $0.person } }
+    return exact == own || chosen.contains { $0.userID == exact } ? [] : [person(exact)]
+  }
+
+  /// O(candidates).
+  private mutating func find() {
+    best = []
+    let sought = Sought(self)
+    guard sought.exact == nil else { return }
+    for candidate in candidates { consider(candidate, sought) }
+  }
+
+  /// Takes a place among the best, behind those who fit as well.
+  private mutating func consider(_ candidate: Candidate, _ sought: Sought) {
+    guard sought.exact == nil, let fit = fit(candidate, sought) else { return }
+    var rank = (candidate.source * 2 + fit) * (preferred.count + 1)
+    if best.count == foundLimit, let last = best.last, last.rank <= rank { return }
+    let user = candidate.person.userID
+    guard !chosen.contains(where: { $0.userID == user }) else { return }
+    rank += preferred.firstIndex(of: user) ?? preferred.count
+    best.insert((rank, candidate.person), at: best.firstIndex { rank < $0.rank } ?? best.count)
+    if best.count > foundLimit { best.removeLast() }
+  }
+
+  /// 0 for the first letters of a word or of the ID, 1 for letters elsewhere; nil if neither the name nor the ID has them.
+  private func fit(_ candidate: Candidate, _ sought: Sought) -> Int? {
+    if let start = sought.start, candidate.person.userID.text.utf8.dropFirst().starts(with: start.utf8) { return 0 }
+    let name = candidate.name.match(sought.term)
+    if name == .wordPrefix { return 0 }
+    let localpart = candidate.localpart.match(sought.term)
+    if localpart == .wordPrefix { return 0 }
+    if name == .substring || localpart == .substring { return 1 }
     return answered.contains(candidate.person.userID) ? 1 : nil
   }
 
@@ -232,6 +307,15 @@ package struct PeopleFinder: Sendable {
 }
 
 extension Client {
+  /// As the first room that knows a name of theirs shows them. O(rooms).
+  package func person(_ user: UserID) -> PeopleFinder.Person {
+    for id in roomIDs {
+      guard let member = rooms[id]?.state.members[user], member.displayName != nil else { continue }
+      return PeopleFinder.Person(user, name: member.displayName, avatar: member.avatar)
+    }
+    return PeopleFinder.Person(user, name: nil)
+  }
+
   /// People the account has to do with: those of direct chats, the latest first, then members of rooms, those of the latest room
   /// first. Ignored users are left out.
   ///
@@ -248,7 +332,11 @@ extension Client {
     }
     for room in joined where people.count < limit { if let user = room.directUserID { add(user, of: room) } }
     for room in joined where !room.isDirect && people.count < limit {
-      for user in room.memberIDs where people.count < limit { add(user, of: room) }
+      // Those who are offered before anything is typed are the same each time, whoever spoke last at the top.
+      let members = room.state.members
+      let spoke = [room.state.preview?.sender].compactMap { $0 }.filter { members[$0]?.isPresent ?? false }
+      let first = session.map { members.first(PeopleFinder.shownLimit, except: $0.userID) } ?? []
+      for user in spoke + first + room.memberIDs where people.count < limit { add(user, of: room) }
     }
     return people
   }

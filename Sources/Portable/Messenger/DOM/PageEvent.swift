@@ -26,6 +26,8 @@ public enum EventKind: Sendable {
   case hold
   /// A line of a list was drawn aside, to the side that does what is done most. `Web/gestures.js`
   case aside
+  /// A child of the list (`node`) was let go at another place, `x` counted among its other movable ones. `Web/gestures.js`
+  case reorder
 }
 
 /// What becomes of the browser's own reaction to an event.

@@ -26,7 +26,7 @@ extension App {
 
   func sayNotInvited(_ users: [UserID], _ error: ClientError) {
     var names = ""
-    for user in users { names += (names.utf8.isEmpty ? "" : ", ") + user.string }
+    for user in users { names += (names.utf8.isEmpty ? "" : ", ") + client.person(user).name.string }
     notices.show(Strings[.notInvited, names, Strings.words(for: error)], isTrouble: true)
   }
 }

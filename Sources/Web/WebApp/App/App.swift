@@ -163,7 +163,7 @@ final class App<D: DOM> {
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     case .fragment: if !followInvite(Host.fragment) { followAddress() }
     case .colourScheme: break
-    case .quickSwitch: openSwitcher()
+    case .quickSwitch: search()
     case .shortcuts: openShortcuts()
     case .escape: markAsRead()
     case .leaving:
@@ -188,8 +188,13 @@ final class App<D: DOM> {
     dom.flush()
   }
 
-  func openSwitcher() {
-    if main != nil, !dialogs.isOpen, embedding == nil { dialogs.open(.more) { QuickSwitcher(self, in: $0) } }
+  /// To the box above the list; on a phone the list comes first.
+  func search() {
+    guard let main, !dialogs.isOpen, embedding == nil else { return }
+    let isBehind = Host.pageState.contains(.narrow) ? place != .list : place.isAdministration
+    if isBehind { goTo(.list) }
+    main.takeSearchFocus()
+    dom.flush()
   }
 
   func openShortcuts() {

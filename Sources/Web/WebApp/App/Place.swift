@@ -27,6 +27,11 @@ enum Place: Equatable {
     }
   }
 
+  var isAdministration: Bool {
+    if case .administration = self { return true }
+    return false
+  }
+
   var showsDetails: Bool {
     if case .details = self { return true }
     return false

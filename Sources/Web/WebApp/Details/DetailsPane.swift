@@ -107,7 +107,11 @@ final class DetailsPane<D: DOM> {
   }
 
   @inline(never)
-  func membersChanged(_ id: RoomID) { if id == room { needsMembers = true } }
+  func membersChanged(_ id: RoomID, _ users: [UserID] = []) {
+    guard id == room else { return }
+    members.changed(users)
+    needsMembers = true
+  }
 
   /// Somebody is blocked, or is not any more.
   @inline(never)

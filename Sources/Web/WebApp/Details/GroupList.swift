@@ -79,9 +79,8 @@ final class GroupDialog<D: DOM> {
   private let room: RoomID
   private let group: RoomGroup?
   private let name: Field<D>
-  private let chips: Node
+  private let members: PeoplePicker<D>
   private let trouble: Node
-  private var users: [UserID]
 
   /// - Parameter group: nil for a new one.
   @discardableResult
@@ -90,42 +89,27 @@ final class GroupDialog<D: DOM> {
     self.frame = frame
     self.room = room
     self.group = group
-    users = group?.users ?? []
     dom = app.dom
     frame.setTitle(group == nil ? .newGroup : .groups)
     let form = dom.element("form", "ma-form", in: frame.body)
     name = Field(dom, .groupName, hint: .groupNameHint, in: form)
     if let group { name.set(group.name.string) }
     frame.setFirst(name.input)
-    let adding = dom.element("div", in: form)
-    chips = dom.element("div", "ma-chips", in: form)
-    dom.setAttribute(chips, "role", "group")
-    dom.setLabel(chips, .people)
+    members = PeoplePicker(
+      app, .several, among: .members(room), .groupMember, hint: .saidByHint, name: "ma-grouped", offersAtOnce: true,
+      chosenLimit: RoomGroup.usersLimit, at: form
+    ) { frame.isOpen }
     trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)
     let cancel = dom.button("ma-button", .cancel, in: buttons)
     let submit = SubmitButton(dom, .save, busy: .saving, in: buttons)
     dom.on(cancel, .click) { _ in frame.close() }
-    let member = MemberField(app, room, .groupMember, id: "ma-grouped", in: adding) { [self] user in
-      if !users.contains(user), users.count < RoomGroup.usersLimit { users.append(user) }
-      show()
+    if let state = app.client.room(room) {
+      let users = group?.users ?? []
+      members.choose(users.map { PeopleFinder.Person($0, shownAs: state.displayName(of: $0), avatar: state.avatar(of: $0)) })
     }
-    dom.on(form, .submit) { [self] _ in if !member.take(), !submit.isBusy { save(submit) } }
-    frame.onEnd = { member.crowd.forget() }
-    show()
-  }
-
-  private func show() {
-    dom.releaseChildren(of: chips)
-    let state = app.client.room(room)
-    for user in users {
-      dom.chip(state?.displayName(of: user).string ?? user.string, in: chips) { [self] in
-        users.removeAll { $0 == user }
-        show()
-        dom.focus(name.input)
-      }
-    }
-    dom.flush()
+    dom.on(form, .submit) { [self] _ in if !submit.isBusy, members.settle() { save(submit) } }
+    frame.onEnd = { [members] in members.close() }
   }
 
   private func save(_ submit: SubmitButton<D>) {
@@ -138,7 +122,7 @@ final class GroupDialog<D: DOM> {
       name.focus()
       return dom.flush()
     }
-    groups.insert(RoomGroup(new, users), at: place ?? groups.count)
+    groups.insert(RoomGroup(new, members.chosen), at: place ?? groups.count)
     submit.setBusy(true)
     app.save(.setGroups(groups, of: room)) { [self] error in
       guard frame.isOpen else { return }

@@ -21,13 +21,17 @@ final class MemberList<D: DOM> {
   private let members: Node
   private let more: Node
   private let banned: Node
-  private var left: ArraySlice<Member> = []
+  /// Finds them by a few letters.
+  private let crowd: Crowd<D>
+  private var left: ArraySlice<UserID> = []
+  private var shownFound: [UserID] = []
   /// Pages that were asked for stay where the list is drawn anew.
   private var shownCount = MemberList.pageMembers
   private var room: RoomID?
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
+    crowd = Crowd(app, hasOwn: true)
     dom = app.dom
     let people = dom.element("div", "ma-section ma-people", in: parent)
     let line = dom.element("div", "ma-section-line", in: people)
@@ -46,10 +50,11 @@ final class MemberList<D: DOM> {
     dom.on(more, .click) { [self] _ in
       guard let room, let state = app.client.room(room) else { return }
       shownCount += Self.pageMembers
-      addPage(Self.pageMembers, state)
+      if isSearching { show(state) } else { addPage(Self.pageMembers, state) }
       dom.flush()
     }
-    filter.onInput = { [self] in if let room, let state = app.client.room(room) { show(state) } }
+    filter.onInput = { [self] in showFound() }
+    crowd.onChange = { [self] in showMoreFound() }
     dom.on(invite, .click) { [self] _ in if let room { app.openInvite(to: room) } }
   }
 
@@ -59,7 +64,11 @@ final class MemberList<D: DOM> {
     shownCount = Self.pageMembers
     dom.setFlag(more, "hidden", true)
     filter.set("")
+    crowd.forget()
   }
+
+  /// They are somebody else by now.
+  func changed(_ users: [UserID]) { if !users.isEmpty { crowd.changed(users) } }
 
   private func removeLines() { for part in [knocking, members, banned] { dom.releaseChildren(of: part) } }
 
@@ -80,52 +89,70 @@ final class MemberList<D: DOM> {
   func show(_ state: Room) {
     showTitle(state)
     removeLines()
-    let all = sorted(state)
-    let words = filter.text.trimmed.asciiLowercased
-    let wanted = all.filter { isMatch($0, words, state) }
-    filter.setHidden(all.count < Self.filterFrom)
-    left = wanted[...]
+    shownFound = isSearching ? found(state) : []
+    left = (isSearching ? shownFound : sorted(state))[...]
+    filter.setHidden(!isSearching && left.count < Self.filterFrom)
     addPage(shownCount, state)
     let (app, room) = (app, state.id)
     showOutside(state.knockingMembers, Strings[.askedToJoin], state, in: knocking) { user, line in
-      if app.may(.invite, in: room) { act(Strings[.letIn], user, .people(.invite(room, user: user.text)), in: line) }
-      if app.may(.kick(user), in: room) { act(Strings[.decline], user, .people(.kick(room, user, reason: nil)), in: line) }
+      if app.may(.invite, in: room) {
+        act(.letIn, state.displayName(of: user), .people(.invite(room, user: user.text)), in: line)
+      }
+      if app.may(.kick(user), in: room) {
+        act(.decline, state.displayName(of: user), .people(.kick(room, user, reason: nil)), in: line)
+      }
     }
     showOutside(state.bannedMembers, Strings[.bannedMembers], state, in: banned) { user, line in
-      if app.may(.unban(user), in: room) { act(Strings[.unban], user, .people(.unban(room, user)), in: line) }
+      if app.may(.unban(user), in: room) { act(.unban, state.displayName(of: user), .people(.unban(room, user)), in: line) }
     }
   }
 
+  private var isSearching: Bool { !filter.text.trimmed.utf8.isEmpty }
+
+  private func showFound() {
+    if let room, let state = app.client.room(room) { show(state) }
+    dom.flush()
+  }
+
+  /// More members are known by now; they may be others than those who stand there.
+  private func showMoreFound() {
+    guard isSearching, let room, let state = app.client.room(room), found(state) != shownFound else { return }
+    showFound()
+  }
+
+  /// One more than are shown, so that it is known whether there are more.
+  private func found(_ state: Room) -> [UserID] {
+    crowd.gather(state)
+    crowd.finder.foundLimit = shownCount + 1
+    crowd.finder.type(ByteString(filter.text.trimmed))
+    return crowd.finder.found.filter { state.membership(of: $0.userID) != nil }.map { $0.userID }
+  }
+
   private func addPage(_ count: Int, _ state: Room) {
-    for member in left.prefix(count) { add(member, state) }
+    for user in left.prefix(count) { add(user, state) }
     left = left.dropFirst(count)
-    dom.setText(more, Strings[.moreResults] + " · " + Strings[.moreMembers, count: left.count])
+    let rest = isSearching ? "" : " · " + Strings[.moreMembers, count: left.count]
+    dom.setText(more, Strings[.moreResults] + rest)
     dom.setFlag(more, "hidden", left.isEmpty)
   }
 
   /// Those who may most first.
-  private func sorted(_ state: Room) -> [Member] {
-    let all = state.members
+  private func sorted(_ state: Room) -> [UserID] {
+    let all = state.members.map { $0.userID }
     guard let levels = state.powerLevels else { return all }
     let parts: [RoomRole] = [.creator, .administrator, .moderator, .user]
-    var byRole = [[Member]](repeating: [], count: parts.count)
-    for member in all { byRole[parts.firstIndex(of: levels.role(of: member.userID)) ?? 3].append(member) }
+    var byRole = [[UserID]](repeating: [], count: parts.count)
+    for user in all { byRole[parts.firstIndex(of: levels.role(of: user)) ?? 3].append(user) }
     return byRole[0] + byRole[1] + byRole[2] + byRole[3]
   }
 
-  private func isMatch(_ member: Member, _ words: String, _ state: Room) -> Bool {
-    words.utf8.isEmpty || member.userID.string.asciiLowercased.hasBytes(of: words)
-      || state.displayName(of: member.userID).string.asciiLowercased.hasBytes(of: words)
-  }
-
-  private func add(_ member: Member, _ state: Room) {
-    let user = member.userID
+  private func add(_ user: UserID, _ state: Room) {
     let item = dom.element("div", in: members)
     dom.setAttribute(item, "role", "listitem")
-    let presence = app.client.presence(of: user).map { " · " + Strings.words(for: $0) } ?? ""
-    let button = line(member, state, detail: user.string + presence, "button", in: item)
+    let presence = app.client.presence(of: user).map { Strings.words(for: $0) }
+    let button = line(user, state, detail: presence, "button", in: item)
     dom.setAttribute(button, "type", "button")
-    if member.membership == .invite {
+    if state.membership(of: user) == .invite {
       dom.element("span", "ma-remark", text: .isInvited, in: button)
     } else if user == app.userID {
       dom.element("span", "ma-remark", text: .isYou, in: button)
@@ -140,11 +167,11 @@ final class MemberList<D: DOM> {
   /// Whether a member is online. A sync resumed after a reload does not report the user's own presence.
   private func isHere(_ user: UserID) -> Bool { app.client.presence(of: user)?.isHere ?? (user == app.userID) }
 
-  private func line(_ member: Member, _ state: Room, detail: String, _ tag: String, in parent: Node) -> Node {
-    let name = state.displayName(of: member.userID).string
+  private func line(_ user: UserID, _ state: Room, detail: String?, _ tag: String, in parent: Node) -> Node {
+    let name = state.displayName(of: user).string
     let line = dom.element(tag, tag.hasSameBytes(as: "button") ? "ma-member" : "ma-listed ma-outsider", in: parent)
-    let title = dom.fill(line, id: member.userID.string, name, detail, source: app.avatarSource(member.avatar))
-    if isHere(member.userID) { dom.setClass(title, "ma-entry-name ma-is-here") }
+    let title = dom.fill(line, id: user.string, name, detail, source: app.avatarSource(state.avatar(of: user)))
+    if isHere(user) { dom.setClass(title, "ma-entry-name ma-is-here") }
     return line
   }
 
@@ -157,13 +184,13 @@ final class MemberList<D: DOM> {
     dom.element("h4", "ma-field-label", text: title, in: part)
     for member in outside {
       let user = member.userID
-      addActions(user, line(member, state, detail: member.reason?.string ?? user.string, "div", in: part))
+      addActions(user, line(user, state, detail: member.reason?.string, "div", in: part))
     }
   }
 
-  private func act(_ words: String, _ user: UserID, _ command: Command, in line: Node) {
+  private func act(_ words: Strings.Key, _ name: ByteString, _ command: Command, in line: Node) {
     let button = dom.button("ma-button ma-small", words, in: line)
-    dom.setLabel(button, words + ": " + user.string)
+    dom.setLabel(button, Strings[words] + ": " + name.string)
     dom.on(button, .click) { [app] _ in app.askOrSay(command) }
   }
 }

@@ -42,18 +42,21 @@ final class NewDialog<D: DOM> {
     let room = dom.element("form", "ma-form", in: frame.body)
     let join = dom.element("form", "ma-form", in: frame.body)
     forms = [chat, room, join]
-    user = PeoplePicker(app, .one, .personField, hint: .personHint, name: "ma-people", in: frame, at: chat)
-    kind = Choice(
-      dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
+    user = PeoplePicker(
+      app, .one, .personField, hint: .personHint, name: "ma-people", offersAtOnce: true, at: chat
+    ) { frame.isOpen }
     name = Field(dom, .roomName, in: room)
-    topic = Field(dom, .topicOptional, in: room)
     invited = PeoplePicker(
-      app, .several, .inviteOptional, hint: .personHint, name: "ma-invited", in: frame, at: room)
+      app, .several, .inviteOptional, hint: .personHint, name: "ma-invited", offersAtOnce: true, at: room
+    ) { frame.isOpen }
+    topic = Field(dom, .topicOptional, in: room)
     let open = dom.element("label", "ma-check", in: room)
     let check = dom.element("input", in: open)
     dom.setAttribute(check, "type", "checkbox")
     dom.element("span", text: .anyoneMayJoin, in: open)
     alias = Field(dom, .aliasName, hint: .aliasHint, in: room)
+    kind = Choice(
+      dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
     directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
     peoplePlace = dom.element("div", "ma-form", in: frame.body)
@@ -67,7 +70,7 @@ final class NewDialog<D: DOM> {
     frame.setFirst(user.input)
     user.onInput = { [self] in showPeople() }
     user.onTake = { [self] user in startChat(with: user, buttons[0]) }
-    PeopleDirectory(app, in: frame, at: peoplePlace) { [self] in startChat(with: $0, buttons[0]) }
+    PeopleDirectory(app, except: user.offered, in: frame, at: peoplePlace) { [self] in startChat(with: $0, buttons[0]) }
     name.onInput = { [self] in proposeAddress() }
     alias.onInput = { [self] in hasOwnAddress = !alias.text.utf8.isEmpty }
     InviteLinkBox(app, to: nil, in: frame, at: linkPlace)

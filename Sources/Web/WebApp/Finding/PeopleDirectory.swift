@@ -3,7 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// All users of the server by pages, for who has no name to begin with; empty where the server has no such pages (`martlet.paging`).
+/// All users of the server by pages, for somebody who has no name to begin with; empty where the server has no such pages (`martlet.paging`).
 final class PeopleDirectory<D: DOM> {
   private static var pageUsers: Int { 50 }
   /// As near to the end the next page is fetched.
@@ -12,6 +12,7 @@ final class PeopleDirectory<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
+  private let others: Set<UserID>
   private let chosen: (UserID) -> Void
   private let list: Node
   private let more: SubmitButton<D>
@@ -19,10 +20,17 @@ final class PeopleDirectory<D: DOM> {
   /// The Tab key comes to one of them, arrows lead to the others.
   private var buttons: [Node] = []
 
+  /// The first of each name that was listed.
+  private var bearers: [ByteString: (person: PeopleFinder.Person, button: Node)] = [:]
+
+  /// - Parameter others: who stand elsewhere already, and are left out.
   @discardableResult
-  init(_ app: App<D>, in frame: DialogFrame<D>, at node: Node, _ chosen: @escaping (UserID) -> Void) {
+  init(
+    _ app: App<D>, except others: [UserID], in frame: DialogFrame<D>, at node: Node, _ chosen: @escaping (UserID) -> Void
+  ) {
     self.app = app
     self.frame = frame
+    self.others = Set(others)
     self.chosen = chosen
     dom = app.dom
     list = dom.element("div", "ma-members", in: node)
@@ -51,8 +59,8 @@ final class PeopleDirectory<D: DOM> {
       more.setBusy(false)
       guard case .success(let page) = result else { return }
       var first: Node?
-      for user in page.members where user.userID != app.userID {
-        let button = add(user)
+      for user in page.members where user.userID != app.userID && !others.contains(user.userID) {
+        let button = add(PeopleFinder.Person(user.userID, name: user.displayName, avatar: user.avatar))
         first = first ?? button
       }
       if movesFocus, let first { dom.focus(first) }
@@ -62,17 +70,28 @@ final class PeopleDirectory<D: DOM> {
     dom.flush()
   }
 
-  private func add(_ user: JoinedMember) -> Node {
+  private func add(_ person: PeopleFinder.Person) -> Node {
     let item = dom.element("div", in: list)
     dom.setAttribute(item, "role", "listitem")
     let button = dom.button("ma-member", in: item)
-    let id = user.userID.string
-    dom.fill(
-      button, id: id, Member.shownName(user.displayName, of: user.userID).string, id, source: app.avatarSource(user.avatar))
-    dom.on(button, .click) { [self] _ in chosen(user.userID) }
+    let other = bearers[person.visibleName]
+    fill(button, person, withID: other != nil)
+    if let other {
+      dom.releaseChildren(of: other.button)
+      fill(other.button, other.person, withID: true)
+    } else {
+      bearers[person.visibleName] = (person, button)
+    }
+    dom.on(button, .click) { [self] _ in chosen(person.userID) }
     if !buttons.isEmpty { dom.setAttribute(button, "tabindex", "-1") }
     buttons.append(button)
     return button
+  }
+
+  /// The ID tells people of one name apart.
+  private func fill(_ button: Node, _ person: PeopleFinder.Person, withID: Bool) {
+    let id = person.userID.string
+    dom.fill(button, id: id, person.name.string, withID ? id : nil, source: app.avatarSource(person.avatar))
   }
 
   private func pressed(_ event: PageEvent) -> EventReply {

@@ -13,6 +13,8 @@ final class RoomDirectory<D: DOM> {
   enum Source {
     case server
     case space(RoomID)
+    /// Only rooms of the space that the user can join.
+    case toJoin(RoomID)
   }
 
   private let app: App<D>
@@ -29,9 +31,11 @@ final class RoomDirectory<D: DOM> {
   private let note: Node
   private var words = ""
   private var next: ByteString?
-  private var count = 0
   private var version = 0
   private var isLoaded = false
+  private var listed: [RoomID] = []
+  /// Called with the number of rooms that are listed.
+  var onLoad: (Int) -> Void = { _ in }
 
   init(_ app: App<D>, _ source: Source, in frame: DialogFrame<D>? = nil, at parent: Node) {
     node = parent
@@ -103,10 +107,11 @@ final class RoomDirectory<D: DOM> {
           failed(result, asked)
         }
       }
-    case .space(let space):
+    case .space(let space), .toJoin(let space):
       app.ask(.hierarchy(of: space, maxDepth: 1, limit: Self.pageSize, from: next)) { [self] result in
         if case .success(let page) = result {
-          loaded(page.entries.map { $0.room }.filter { $0.id != space }, page.nextBatch, asked, isFirst)
+          let rooms = page.entries.map { $0.room }.filter { $0.id != space && isListed($0) }
+          loaded(rooms, page.nextBatch, asked, isFirst)
         } else {
           failed(result, asked)
         }
@@ -126,6 +131,11 @@ final class RoomDirectory<D: DOM> {
   /// The server whose rooms are listed; nil for the user's own.
   private var otherServer: ServerName? { server.flatMap { ServerName(ByteString($0.text.trimmed)) } }
 
+  private func isListed(_ room: RoomSummary) -> Bool {
+    guard case .toJoin = source else { return true }
+    return app.client.room(room.id)?.membership != .join && wayIn(room) != nil
+  }
+
   private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
     guard asked == version, isShown, case .failure(let error) = result else { return }
     more.setBusy(false)
@@ -137,15 +147,19 @@ final class RoomDirectory<D: DOM> {
     guard asked == version, isShown else { return }
     if isFirst {
       dom.releaseChildren(of: list)
-      count = 0
+      listed = []
     }
     for room in rooms { add(room) }
-    count += rooms.count
+    listed += rooms.map { $0.id }
     self.next = next
     more.setBusy(false)
     dom.setFlag(more.node, "hidden", next == nil)
-    dom.setText(note, count == 0 ? Strings[.noPublicRooms] : "")
+    dom.setText(note, listed.isEmpty ? Strings[.noPublicRooms] : "")
+    onLoad(listed.count)
   }
+
+  /// Whether the user has joined one of them since.
+  var isOutdated: Bool { listed.contains { app.client.room($0)?.membership == .join } }
 
   // MARK: One room
 
@@ -187,24 +201,28 @@ final class RoomDirectory<D: DOM> {
       dom.setLabel(open, Strings[.openRoom] + ": " + title)
       return dom.on(open, .click) { [app] _ in app.goTo(.room(room.id)) }
     }
-    let isOpen = room.joinRule == .public || app.client.room(room.id)?.membership == .invite
-    let isRestricted = room.joinRule?.allowsRestrictedJoins ?? false
-    let mayKnock = room.joinRule?.allowsKnocking ?? false
-    guard isOpen || isRestricted || mayKnock else { return }
-    let knocks = !isOpen && !isRestricted
-    let words: Strings.Key = knocks ? .askToJoin : .join
+    guard let words = wayIn(room) else { return }
     let button = SubmitButton(dom, words, busy: .joining, kind: "ma-primary ma-small", in: line)
     dom.setAttribute(button.node, "type", "button")
     dom.setLabel(button.node, Strings[words] + ": " + title)
     dom.on(button.node, .click) { [self] _ in
       guard !button.isBusy else { return }
       dom.setText(note, "")
-      if knocks {
+      if words == .askToJoin {
         knock(room, button)
       } else {
         join(room, button)
       }
     }
+  }
+
+  /// How the user gets into a room; nil where only an invitation helps.
+  private func wayIn(_ room: RoomSummary) -> Strings.Key? {
+    let rule = room.joinRule
+    if rule == .public || rule?.allowsRestrictedJoins ?? false || app.client.room(room.id)?.membership == .invite {
+      return .join
+    }
+    return rule?.allowsKnocking ?? false ? .askToJoin : nil
   }
 
   private func join(_ room: RoomSummary, _ button: SubmitButton<D>) {

@@ -5,7 +5,7 @@ struct ShortcutList<D: DOM> {
   @discardableResult
   init(_ dom: D, in parent: Node) {
     let known: [(keys: String, words: Strings.Key)] = [
-      ("Ctrl K", .goToConversation), ("F6", .nextPart), ("↑ ↓", .nextEntry), ("Enter", .moreActions), ("Esc", .markRead),
+      ("Ctrl K", .searchAll), ("F6", .nextPart), ("↑ ↓", .nextEntry), ("Enter", .moreActions), ("Esc", .markRead),
       ("⇧ Enter", .newLine), ("↑", .editLast), ("Ctrl /", .shortcuts)
     ]
     let list = dom.element("dl", "ma-shortcuts", in: parent)

@@ -22,7 +22,8 @@ final class InvitePeopleDialog<D: DOM> {
     frame.setTitle(.inviteTitle)
     let form = dom.element("form", "ma-form", in: frame.body)
     picker = PeoplePicker(
-      app, .several, .personField, hint: .personHint, name: "ma-invited", room: room, offersContacts: true, in: frame, at: form)
+      app, .several, among: .outside(room), .personField, hint: .personHint, name: "ma-invited", offersAtOnce: true, at: form
+    ) { frame.isOpen }
     frame.setFirst(picker.input)
     trouble = frame.trouble(in: form)
     let buttons = dom.element("div", "ma-buttons", in: form)

@@ -13,21 +13,34 @@ final class PeoplePicker<D: DOM> {
     case several
   }
 
+  /// Who is offered.
+  enum Offer {
+    /// People the account has to do with, then everybody the server knows.
+    case everybody
+    /// The same; members of the room are shown as being there, and cannot be chosen.
+    case outside(RoomID)
+    /// Members of the room, with the account's own user.
+    case members(RoomID)
+  }
+
   /// Typing mostly goes on within this time; then the server is not asked yet.
   private static var pauseMilliseconds: Double { 150 }
 
   private let app: App<D>
   private let dom: D
-  private let frame: DialogFrame<D>
+  private let isOpen: () -> Bool
   private let purpose: Purpose
   private let name: String
-  /// Whether contacts are offered before anything is typed.
-  private let offersContacts: Bool
+  /// Whether people are offered before anything is typed.
+  private let offersAtOnce: Bool
   private let room: RoomID?
+  /// Of members of a room.
+  private let crowd: Crowd<D>?
   private let field: Field<D>
   private let chips: Node
   private let list: Node
-  private var finder: PeopleFinder
+  /// Of everybody.
+  private var contacts: PeopleFinder
   private var options: [(person: PeopleFinder.Person, node: Node)] = []
   private var marked: Int?
   /// Enter was pressed before the server answered.
@@ -41,22 +54,35 @@ final class PeoplePicker<D: DOM> {
 
   /// - Parameters:
   ///   - name: of the list in the page, which may have several.
-  ///   - room: its members are shown as being there, and cannot be chosen.
+  ///   - isOpen: whether the place it stands in is still there.
   init(
-    _ app: App<D>, _ purpose: Purpose, _ label: Strings.Key, hint: Strings.Key? = nil, name: String,
-    room: RoomID? = nil, offersContacts: Bool = false, in frame: DialogFrame<D>, at node: Node
+    _ app: App<D>, _ purpose: Purpose, among offer: Offer = .everybody, _ label: Strings.Key, hint: Strings.Key? = nil,
+    name: String, offersAtOnce: Bool = false, chosenLimit: Int = PeopleFinder.chosenLimit, at node: Node,
+    isOpen: @escaping () -> Bool
   ) {
     self.app = app
-    self.frame = frame
+    self.isOpen = isOpen
     self.purpose = purpose
     self.name = name
-    self.offersContacts = offersContacts
-    self.room = room
+    self.offersAtOnce = offersAtOnce
     dom = app.dom
-    let present = room.flatMap { app.client.room($0)?.memberIDs } ?? []
-    finder = PeopleFinder(own: app.userID, contacts: app.client.contacts(), present: present)
+    switch offer {
+    case .everybody:
+      (room, crowd) = (nil, nil)
+      contacts = PeopleFinder(own: app.userID, contacts: app.client.contacts(), chosenLimit: chosenLimit)
+    case .outside(let id):
+      (room, crowd) = (id, nil)
+      contacts = PeopleFinder(
+        own: app.userID, contacts: app.client.contacts(), present: app.client.room(id)?.memberIDs ?? [],
+        chosenLimit: chosenLimit)
+    case .members(let id):
+      (room, crowd) = (id, Crowd(app, hasOwn: true, chosenLimit: chosenLimit))
+      contacts = PeopleFinder(own: nil)
+    }
     field = Field(dom, label, hint: hint, in: node)
     chips = dom.element("div", "ma-chips", in: node)
+    dom.setAttribute(chips, "role", "group")
+    dom.setLabel(chips, .people)
     list = dom.element("div", "ma-targets ma-people-found", in: node)
     dom.setAttribute(list, "id", name)
     dom.setAttribute(list, "role", "listbox")
@@ -66,7 +92,19 @@ final class PeoplePicker<D: DOM> {
     }
     field.onInput = { [self] in typed() }
     dom.listen(field.input, .keyDown) { [self] in pressed($0) }
+    crowd?.onChange = { [self] in if self.isOpen() { show() } }
+    if offersAtOnce { gather() }
     show()
+  }
+
+  private var finder: PeopleFinder {
+    get { crowd?.finder ?? contacts }
+    _modify { if let crowd { yield &crowd.finder } else { yield &contacts } }
+  }
+
+  /// Reads the room's members, unless they are read.
+  private func gather() {
+    if let crowd, let state = room.flatMap({ app.client.room($0) }) { crowd.gather(state) }
   }
 
   var input: Node { field.input }
@@ -74,7 +112,23 @@ final class PeoplePicker<D: DOM> {
   var text: String { field.text.trimmed }
   var chosen: [UserID] { finder.chosen.map { $0.userID } }
 
+  /// Those who are offered at the moment.
+  var offered: [UserID] { options.map { $0.person.userID } }
+
   func focus() { field.focus() }
+
+  /// Chooses people who are known beforehand.
+  func choose(_ people: [PeopleFinder.Person]) {
+    finder.add(people)
+    for person in people { finder.choose(person.userID) }
+    show()
+  }
+
+  /// Members of the room are somebody else by now.
+  func changed(_ users: [UserID]) { crowd?.changed(users) }
+
+  /// Nothing is read any more.
+  func close() { crowd?.forget() }
 
   func setError(_ error: String) {
     field.setError(error)
@@ -86,7 +140,7 @@ final class PeoplePicker<D: DOM> {
     switch purpose {
     case .one:
       if let user = PeopleFinder.user(in: ByteString(text)) {
-        onTake(user)
+        take(user)
       } else if let marked {
         take(marked)
       } else if isSearching {
@@ -119,6 +173,7 @@ final class PeoplePicker<D: DOM> {
 
   private func typed() {
     isWaitingToTake = false
+    gather()
     let words = field.text
     if case .several = purpose {
       let left = finder.takeIDs(ByteString(words)).string
@@ -127,18 +182,18 @@ final class PeoplePicker<D: DOM> {
       finder.type(ByteString(words))
     }
     let version = finder.version
-    isSearching = finder.term != nil
+    isSearching = crowd == nil && finder.term != nil
     show()
     onInput()
     guard isSearching else { return }
     Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
-      if version == finder.version, frame.isOpen, let term = finder.term { search(term, version) }
+      if version == finder.version, isOpen(), let term = finder.term { search(term, version) }
     }
   }
 
   private func search(_ term: ByteString, _ version: Int) {
     app.ask(.searchUsers(term, limit: PeopleFinder.shownLimit)) { [self] result in
-      guard frame.isOpen, version == finder.version else { return }
+      guard isOpen(), version == finder.version else { return }
       isSearching = false
       let isTaking = isWaitingToTake
       isWaitingToTake = false
@@ -163,14 +218,15 @@ final class PeoplePicker<D: DOM> {
     let kept = marked.map { options[$0].person.userID }
     dom.releaseChildren(of: list)
     options = []
-    let found = offersContacts || !text.utf8.isEmpty ? finder.found : []
+    let found = offersAtOnce || !text.utf8.isEmpty ? finder.found : []
     for (index, person) in found.enumerated() {
       let option = dom.element("div", "ma-target", in: list)
       let id = person.userID.string
       let isPresent = finder.isPresent(person.userID)
       dom.setAttribute(option, "role", "option")
       dom.setAttribute(option, "id", "\(name)-\(index)")
-      dom.fill(option, id: id, person.name.string, id, source: app.avatarSource(person.avatar))
+      let detail = finder.sharesName(person) ? id : nil
+      dom.fill(option, id: id, person.name.string, detail, source: app.avatarSource(person.avatar))
       if isPresent {
         dom.setAttribute(option, "aria-disabled", "true")
         let isInvited = room.flatMap { app.client.room($0)?.membership(of: person.userID) } == .invite
@@ -248,18 +304,27 @@ final class PeoplePicker<D: DOM> {
 
   private func take(_ index: Int) {
     guard options.indices.contains(index), canTake(options[index].person) else { return }
-    let user = options[index].person.userID
+    take(options[index].person.userID)
+    dom.flush()
+  }
+
+  private func take(_ user: UserID) {
     switch purpose {
-    case .one: onTake(user)
+    case .one:
+      onTake(user)
+      if crowd != nil { clear() }
     case .several:
       finder.choose(user)
-      setText("")
-      finder.type("")
-      field.setError(nil)
-      show()
+      clear()
       onInput()
       field.focus()
     }
-    dom.flush()
+  }
+
+  private func clear() {
+    setText("")
+    finder.type("")
+    field.setError(nil)
+    show()
   }
 }

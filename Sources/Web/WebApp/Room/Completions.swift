@@ -7,13 +7,14 @@ import Messenger
 /// Source: ARIA Authoring Practices, "Combobox".
 final class Completions<D: DOM> {
   private struct Choice {
-    /// Stands in the text; of a person what tells them from others.
+    /// Stands in the text; of a person the ID.
     let text: String
     let label: String
+    /// Of a person the ID, if others have the name too.
     let note: String
     /// The label is where a picture is.
     var isPicture = false
-    var person: Crowd<D>.Person?
+    var person: PeopleFinder.Person?
   }
 
   private static var list: RoomListID { 3 }
@@ -146,23 +147,14 @@ final class Completions<D: DOM> {
   private func people(_ word: String) -> [Choice] {
     guard let room = writer.room else { return [] }
     isNaming = true
-    writer.crowd.gather(room)
-    let wanted = Array(word.asciiLowercased.utf8)
-    let speakers = Crowd<D>.speakers(room)
-    var best: [(rank: Int, person: Crowd<D>.Person)] = []
-    for person in writer.crowd.people {
-      guard let fits = Match.rank(person.lower, wanted) ?? Match.rank(person.user.text.utf8, wanted).map({ $0 + 3 }) else {
-        continue
-      }
-      var rank = fits * (speakers.count + 1)
-      if best.count == Completions.shownLimit, let last = best.last, last.rank <= rank { continue }
-      rank += speakers.firstIndex(of: person.user) ?? speakers.count
-      best.insert((rank, person), at: best.firstIndex { rank < $0.rank } ?? best.count)
-      if best.count > Completions.shownLimit { best.removeLast() }
-    }
-    return best.map {
-      Choice(
-        text: $0.person.user.string, label: $0.person.name.string, note: $0.person.user.string, person: $0.person)
+    let crowd = writer.crowd
+    crowd.gather(room)
+    crowd.finder.preferred = Crowd<D>.speakers(room)
+    crowd.finder.type(ByteString(word))
+    return crowd.finder.found.map { person in
+      let id = person.userID.string
+      return Choice(
+        text: id, label: person.name.string, note: crowd.finder.sharesName(person) ? id : "", person: person)
     }
   }
 

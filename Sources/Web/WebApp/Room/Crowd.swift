@@ -7,41 +7,45 @@ import WebHost
 /// The people that a message in a room can mention: known members at once, all others as they load. It reads in slices, so that a room
 /// with many thousands of members does not delay typing.
 final class Crowd<D: DOM> {
-  struct Person {
-    let user: UserID
-    /// As it is shown. Two people that the server listed may share a name.
-    let name: ByteString
-    /// In lower case, for the search.
-    let lower: [UInt8]
-  }
+  typealias Person = PeopleFinder.Person
 
   /// Members read at once.
   static var sliceLimit: Int { 250 }
   /// Larger rooms are loaded page by page.
   private static var wholeLimit: Int { 500 }
 
-  private(set) var people: [Person] = []
+  /// Finds them by a few letters. Two whom the server listed may share a name.
+  var finder: PeopleFinder
   /// Names that were chosen from a list, as they stand in the text.
   private var chosen: [(name: [UInt8], user: UserID)] = []
   /// There are more, or others.
   var onChange: () -> Void = {}
   private let app: App<D>
+  private let hasOwn: Bool
+  private let chosenLimit: Int
   private var room: RoomID?
   /// Those who are read next, the last of them first.
   private var waiting: [UserID] = []
-  private var seen: Set<UserID> = []
   private var task: HostTask?
   /// The server is asked, or has answered.
   private var isAsked = false
 
-  init(_ app: App<D>) { self.app = app }
+  /// - Parameters:
+  ///   - hasOwn: the account's own user is one of them.
+  ///   - chosenLimit: of people who are chosen at once.
+  init(_ app: App<D>, hasOwn: Bool = false, chosenLimit: Int = PeopleFinder.chosenLimit) {
+    self.app = app
+    self.hasOwn = hasOwn
+    self.chosenLimit = chosenLimit
+    finder = PeopleFinder(own: nil)
+    forget()
+  }
 
   func forget() {
+    finder = PeopleFinder(own: hasOwn ? nil : app.userID, limit: PeopleFinder.membersLimit, chosenLimit: chosenLimit)
     room = nil
-    people = []
     chosen = []
     waiting = []
-    seen = []
     isAsked = false
     task?.cancel()
     task = nil
@@ -50,8 +54,11 @@ final class Crowd<D: DOM> {
   /// Begins with who spoke last, unless it has begun.
   func gather(_ room: Room) {
     guard self.room != room.id else { return isAsked ? () : askForMore() }
+    let chosen = finder.chosen
     forget()
     self.room = room.id
+    finder.add(chosen)
+    for person in chosen { finder.choose(person.userID) }
     waiting = room.memberIDs + Crowd.speakers(room).reversed()
     readSlice()
   }
@@ -65,7 +72,7 @@ final class Crowd<D: DOM> {
 
   func changed(_ users: [UserID]) {
     guard room != nil else { return }
-    for user in users where seen.remove(user) != nil { people.removeAll { $0.user == user } }
+    finder.forget(users)
     let wasIdle = waiting.isEmpty
     waiting += users
     if wasIdle { readSlice() }
@@ -76,12 +83,13 @@ final class Crowd<D: DOM> {
   func readSlice() {
     task = nil
     guard let id = room, let room = app.client.room(id) else { return }
-    var count = 0
-    while count < Crowd.sliceLimit, let user = waiting.popLast() {
-      count += 1
+    var read: [Person] = []
+    for _ in 0..<Crowd.sliceLimit {
+      guard let user = waiting.popLast() else { break }
       guard room.membership(of: user) == .join || room.membership(of: user) == .invite else { continue }
-      add(user, room.displayName(of: user))
+      read.append(Person(user, shownAs: room.displayName(of: user), avatar: room.avatar(of: user)))
     }
+    finder.add(read)
     if waiting.isEmpty { return askForMore() }
     task = Host.after(milliseconds: 0) { [self] in
       readSlice()
@@ -89,23 +97,17 @@ final class Crowd<D: DOM> {
     }
   }
 
-  private func add(_ user: UserID, _ name: ByteString) {
-    guard user != app.userID, seen.insert(user).inserted else { return }
-    people.append(Person(user: user, name: name, lower: name.utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }))
-  }
-
   // MARK: Naming
 
   /// What is written for them, which no other's name is.
   func choose(_ person: Person) -> String {
-    let isShared = people.contains { $0.user != person.user && $0.name == person.name }
-    let text = isShared ? person.name.string + " (" + person.user.string + ")" : person.name.string
-    chosen.append((Array(text.utf8), person.user))
+    let text = finder.sharesName(person) ? person.name.string + " (" + person.userID.string + ")" : person.name.string
+    chosen.append((Array(text.utf8), person.userID))
     return text
   }
 
-  /// Those that a text may have, the ones that were chosen first. O(members).
-  var names: [(name: [UInt8], user: UserID)] { chosen + people.map { ($0.name.utf8, $0.user) } }
+  /// Names that a text may have, the ones that were chosen first. O(members).
+  var names: [(name: [UInt8], user: UserID)] { chosen + finder.people.map { ($0.name.utf8, $0.userID) } }
 
   // MARK: The server
 
@@ -122,7 +124,7 @@ final class Crowd<D: DOM> {
       guard id == room else { return }
       switch result {
       case .success(let page):
-        for member in page.members { add(member.userID, Member.shownName(member.displayName, of: member.userID)) }
+        finder.add(page.members.map { Person($0.userID, name: $0.displayName, avatar: $0.avatar) })
         onChange()
         if let next = page.nextBatch { ask(id, from: next) }
       case .failure(.refused(let status, _, _, _)) where status != 429: app.ask(.people(.loadMembers(id)))

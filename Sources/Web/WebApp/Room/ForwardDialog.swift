@@ -4,32 +4,12 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// Sends messages on to rooms and people, found as in the quick switcher. Several can be chosen; those that are stay on top.
+/// Sends messages on to rooms and people, found as by the box above the list. Several can be chosen; those that are stay on top.
 final class ForwardDialog<D: DOM> {
-  private static var list: RoomListID { 2 }
-  private static var roomsLimit: Int { 12 }
-  private static var peopleLimit: Int { 6 }
   private static var targetsLimit: Int { 20 }
-  private static var pauseMilliseconds: Double { 200 }
 
-  private struct Person {
-    let userID: UserID
-    let name: String
-    let avatar: MediaURI?
-  }
-
-  private enum Target: Equatable {
-    case room(RoomID)
-    case user(Person)
-
-    static func == (left: Target, right: Target) -> Bool {
-      switch (left, right) {
-      case (.room(let one), .room(let other)): one == other
-      case (.user(let one), .user(let other)): one.userID == other.userID
-      default: false
-      }
-    }
-  }
+  private typealias Line = TargetFinder<D>.Line
+  private typealias Target = TargetFinder<D>.Target
 
   private let app: App<D>
   private let dom: D
@@ -37,11 +17,9 @@ final class ForwardDialog<D: DOM> {
   private let list: Node
   private let trouble: Node
   private let submit: SubmitButton<D>
-  private var chosen: [Target] = []
-  /// Those whose direct chat is in the list.
-  private var known: [UserID] = []
-  /// Counts what was typed: an answer to something else comes too late.
-  private var version = 0
+  private let targets: TargetFinder<D>
+  private var chosen: [Line] = []
+  private var listed: [Target] = []
   /// Messages that are still being sent on, and what went wrong with one.
   private var waiting = 0
   private var failure: ClientError?
@@ -61,8 +39,11 @@ final class ForwardDialog<D: DOM> {
     dom.setLabel(list, .forwardTo)
     trouble = frame.trouble(in: form)
     submit = SubmitButton(dom, .forwardNow, busy: .forwarding, in: dom.element("div", "ma-buttons", in: form))
+    targets = TargetFinder(app, hasSpaces: false)
     frame.setFirst(field)
-    dom.on(field, .input) { [self] in typed($0.text.trimmed) }
+    frame.onEnd = { [targets] in targets.close() }
+    targets.onMore = { [self] in showMore() }
+    dom.on(field, .input) { [self] in show($0.text.trimmed) }
     dom.on(form, .submit) { [self] _ in
       guard !submit.isBusy else { return }
       guard !chosen.isEmpty else { return dom.setText(trouble, .nothingChosen) }
@@ -76,59 +57,32 @@ final class ForwardDialog<D: DOM> {
 
   // MARK: What fits
 
-  private func typed(_ words: String) {
-    version += 1
-    show(words)
-    dom.flush()
-    let asked = version
-    guard !words.utf8.isEmpty else { return }
-    Host.after(milliseconds: Self.pauseMilliseconds) { [self] in if asked == version, frame.isOpen { search(words) } }
-  }
-
   private func show(_ words: String) {
     dom.releaseChildren(of: list)
-    known = []
-    for target in chosen { add(target) }
-    app.ask(.roomList(.open(Self.list, .search(ByteString(words), pageSize: Self.roomsLimit))))
-    for id in app.client.roomList(Self.list)?.rooms(in: .all) ?? [] {
-      guard let room = app.client.room(id), room.canWrite(as: app.userID), !room.isSpace, !chosen.contains(.room(id)) else {
-        continue
-      }
-      add(.room(id))
-    }
-    app.ask(.roomList(.close(Self.list)))
+    listed = []
+    for line in chosen { add(line) }
+    targets.type(words)
+    showMore()
+    dom.flush()
   }
 
-  private func search(_ words: String) {
-    let asked = version
-    app.ask(.searchUsers(ByteString(words), limit: Self.peopleLimit)) { [self] result in
-      guard asked == version, frame.isOpen, case .success(let found) = result else { return }
-      for user in found.users where user.id != app.userID && !known.contains(user.id) {
-        let name = Member.shownName(user.displayName, of: user.id).string
-        let target = Target.user(Person(userID: user.id, name: name, avatar: user.avatar))
-        if !chosen.contains(target) { add(target) }
-      }
+  /// Those who are there stay where they are.
+  private func showMore() {
+    for line in targets.lines where !listed.contains(line.target) {
+      if case .room(let id) = line.target, !(app.client.room(id)?.canWrite(as: app.userID) ?? false) { continue }
+      add(line)
     }
   }
 
-  private func add(_ target: Target) {
+  private func add(_ target: Line) {
+    listed.append(target.target)
     let line = dom.element("label", "ma-target", in: list)
     let check = dom.element("input", in: line)
     dom.setAttribute(check, "type", "checkbox")
-    if chosen.contains(target) { dom.setFlag(check, "checked", true) }
-    switch target {
-    case .room(let id):
-      guard let room = app.client.room(id) else { return }
-      if let user = room.directUserID { known.append(user) }
-      dom.fill(
-        line, id: room.directUserID?.string ?? id.string, Strings.words(for: room.name),
-        room.directUserID?.string ?? room.canonicalAlias?.string, source: app.avatarSource(room.avatar))
-    case .user(let person):
-      let id = person.userID.string
-      dom.fill(line, id: id, person.name, id, source: app.avatarSource(person.avatar))
-    }
+    if chosen.contains(where: { $0.target == target.target }) { dom.setFlag(check, "checked", true) }
+    dom.fill(line, id: target.id, target.name, target.detail, source: app.avatarSource(target.avatar))
     dom.on(check, .change) { [self] event in
-      chosen.removeAll { $0 == target }
+      chosen.removeAll { $0.target == target.target }
       if event.x == 1, chosen.count < Self.targetsLimit { chosen.append(target) }
       dom.setText(trouble, "")
     }
@@ -158,11 +112,11 @@ final class ForwardDialog<D: DOM> {
   private func send(_ messages: [OutgoingMessage]) {
     waiting = chosen.count
     failure = nil
-    for target in chosen {
+    for target in chosen.map({ $0.target }) {
       switch target {
       case .room(let room): send(messages, to: room, target)
-      case .user(let person):
-        app.ask(.rooms(.openDirectChat(with: person.userID.text))) { [self] result in
+      case .person(let user):
+        app.ask(.rooms(.openDirectChat(with: user.text))) { [self] result in
           switch result {
           case .room(let room): send(messages, to: room, target)
           case .failed(let error): ended(target, error)
@@ -184,7 +138,7 @@ final class ForwardDialog<D: DOM> {
   /// Who has the messages is not sent them again by another try.
   private func ended(_ target: Target, _ error: ClientError?) {
     failure = failure ?? error
-    if error == nil { chosen.removeAll { $0 == target } }
+    if error == nil { chosen.removeAll { $0.target == target } }
     waiting -= 1
     guard waiting == 0 else { return }
     if let failure {

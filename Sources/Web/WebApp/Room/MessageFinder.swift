@@ -7,8 +7,8 @@ import WebHost
 /// Finds matching messages page by page, newest first: by words from the server's search, without words from the room's history.
 /// Besides the list it has the status line and the button for more.
 final class MessageFinder<D: DOM> {
-  /// How many messages, or files of galleries, one step looks for.
-  private static var wantedCount: Int { 20 }
+  /// Messages, or files of galleries, that are enough for one step.
+  static var pageMessages: Int { 20 }
   /// If the server also sends messages that do not match: messages a page, and pages to search before the user is asked whether to go on.
   private static var pageEvents: Int { 100 }
   private static var pagesLimit: Int { 10 }
@@ -16,6 +16,7 @@ final class MessageFinder<D: DOM> {
   let list: Node
   private let app: App<D>
   private let dom: D
+  private let pageMessages: Int
   private let note: Node
   private let more: Node
   private let emptyNote: () -> Strings.Key
@@ -30,17 +31,22 @@ final class MessageFinder<D: DOM> {
   private var pagesLeft = 0
   private var isLoading = false
 
+  /// - Parameters:
+  ///   - list: that is there already; nil makes one.
+  ///   - pageMessages: that are enough at once.
   init(
-    _ app: App<D>, in parent: Node, emptyNote: @escaping @autoclosure () -> Strings.Key,
+    _ app: App<D>, in parent: Node, list: Node? = nil, pageMessages: Int = MessageFinder.pageMessages,
+    emptyNote: @escaping @autoclosure () -> Strings.Key,
     _ add: @escaping (Event, RoomID, [MessageContent]) -> Void
   ) {
     self.app = app
+    self.pageMessages = pageMessages
     self.emptyNote = emptyNote
     self.add = add
     dom = app.dom
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
-    list = dom.element("div", "ma-results", in: parent)
+    self.list = list ?? dom.element("div", "ma-results", in: parent)
     more = dom.button("ma-button ma-wide", .moreResults, in: parent)
     dom.setFlag(more, "hidden", true)
     dom.on(more, .click) { [self] _ in load() }
@@ -66,7 +72,7 @@ final class MessageFinder<D: DOM> {
   func loadMore() { if next != nil, !isLoading { load() } }
 
   private func load() {
-    wantedCount = shownCount + Self.wantedCount
+    wantedCount = shownCount + pageMessages
     pagesLeft = Self.pagesLimit
     isLoading = true
     dom.setText(note, .searching)
@@ -87,7 +93,7 @@ final class MessageFinder<D: DOM> {
   private func ask() {
     let asked = version
     let senders = sought.sender.map { [$0] } ?? []
-    let limit = sought.isCutHere ? Self.pageEvents : Self.wantedCount
+    let limit = sought.isCutHere ? Self.pageEvents : pageMessages
     if let room = sought.room, sought.words.utf8.isEmpty {
       let filter = HistoryFilter(types: [.message], senders: senders, containsURL: sought.containsURL)
       return app.ask(.messages(in: room, from: next, limit: limit, filter: filter)) { [self] result in

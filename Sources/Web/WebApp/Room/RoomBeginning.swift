@@ -60,7 +60,7 @@ final class RoomBeginning<D: DOM> {
     dom.setFlag(avatar.node, "data-square", person == nil)
     avatar.show(id: person?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
-    detail.set(person?.string ?? Strings[.members, count: state.joinedMemberCount])
+    detail.set(person == nil ? Strings[.members, count: state.joinedMemberCount] : "")
     topic.set(person == nil ? state.topic?.string ?? "" : "")
     note.set(Strings[person == nil ? .roomBegins : .chatBegins])
     safety.update(state)

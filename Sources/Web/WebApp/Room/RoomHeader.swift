@@ -122,7 +122,7 @@ final class RoomHeader<D: DOM> {
   private func subtitle(_ room: Room) -> String {
     if room.isServerNotice { return Strings[.fromServer] }
     if let topic = room.topic { return topic.string }
-    if let user = room.directUserID { return app.client.presence(of: user).map { Strings.words(for: $0) } ?? user.string }
+    if let user = room.directUserID { return app.client.presence(of: user).map { Strings.words(for: $0) } ?? "" }
     return room.membership == .join ? Strings[.members, count: room.joinedMemberCount] : ""
   }
 }

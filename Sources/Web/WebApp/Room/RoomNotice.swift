@@ -69,7 +69,12 @@ final class RoomNotice<D: DOM> {
     let name = room?.inviter.flatMap { room?.displayName(of: $0).string }
     let isDirect = room?.isDirect ?? false
     say(name.map { isDirect ? Strings[.invitedToChat, $0] : Strings[.invitedBy, $0] } ?? Strings[.invitedBySomeone])
-    if let inviter = room?.inviter { dom.element("p", "ma-note", text: inviter.string, in: node) }
+    if let inviter = room?.inviter {
+      // Names are what people give themselves: whoever wants to know for sure looks here.
+      let address = dom.element("details", "ma-inviter", in: node)
+      dom.element("summary", "ma-link", text: .userID, in: address)
+      dom.element("p", "ma-note", text: inviter.string, in: address)
+    }
     let buttons = dom.element("div", "ma-buttons", in: node)
     let decline = SubmitButton(dom, .decline, busy: .leaving, kind: "", in: buttons)
     let accept = SubmitButton(dom, .accept, busy: .joining, in: buttons)

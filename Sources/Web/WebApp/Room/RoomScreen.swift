@@ -234,7 +234,7 @@ final class RoomScreen<D: DOM> {
     guard id == room else { return }
     for feed in feeds { feed.membersChanged(users) }
     conversation.writer.membersChanged(users)
-    panel.search?.crowd?.changed(users)
+    panel.search?.membersChanged(users)
     showRoom()
   }
 

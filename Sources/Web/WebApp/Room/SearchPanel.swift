@@ -10,15 +10,14 @@ final class SearchPanel<D: DOM> {
   private let dom: D
   private let room: RoomID
   private let field: Field<D>
-  private var sender: MemberField<D>?
+  private var sender: PeoplePicker<D>?
   private let kind: Choice<D>
   private let since: Field<D>
   private let until: Field<D>
   private let chips: Node
-  /// Of those who may have said it.
-  var crowd: Crowd<D>? { sender?.crowd }
   private let found: (RoomID, EventID) -> Void
   private var finder: MessageFinder<D>?
+  private var isOpen = true
   private var sought = SoughtMessages()
 
   init(_ app: App<D>, _ room: RoomID, in parent: Node, _ found: @escaping (RoomID, EventID) -> Void) {
@@ -51,9 +50,14 @@ final class SearchPanel<D: DOM> {
       }
     }
     dom.on(form, .submit) { [self] _ in
-      if sender?.take() != true { begin() }
+      // Somebody who is written to the end is meant.
+      if let sender, !sender.text.utf8.isEmpty, sender.settle() { return }
+      begin()
     }
-    sender = MemberField(app, room, .saidBy, id: "ma-speakers", in: speakers) { [self] user in
+    sender = PeoplePicker(app, .one, among: .members(room), .saidBy, hint: .saidByHint, name: "ma-speakers", at: speakers) {
+      [self] in isOpen
+    }
+    sender?.onTake = { [self] user in
       sought.sender = user
       begin()
     }
@@ -76,8 +80,12 @@ final class SearchPanel<D: DOM> {
     dom.focus(field.input)
   }
 
+  /// Members of the room are somebody else by now.
+  func membersChanged(_ users: [UserID]) { sender?.changed(users) }
+
   func close() {
-    crowd?.forget()
+    isOpen = false
+    sender?.close()
     finder?.close()
   }
 

@@ -153,8 +153,8 @@ final class Writer<D: DOM> {
   func mention(_ user: UserID) {
     guard let room else { return }
     crowd.gather(room)
-    let person =
-      crowd.people.first { $0.user == user } ?? Crowd<D>.Person(user: user, name: room.displayName(of: user), lower: [])
+    let isKnown = room.membership(of: user) != nil
+    let person = isKnown ? PeopleFinder.Person(user, shownAs: room.displayName(of: user)) : crowd.finder.person(user)
     let caret = min(composer.caret, composer.text.utf8.count)
     let isJoined = caret > 0 && Array(composer.text.utf8)[caret - 1] > 0x20
     composer.replace(caret..<caret, with: (isJoined ? " @" : "@") + crowd.choose(person) + " ")

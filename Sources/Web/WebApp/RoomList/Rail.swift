@@ -58,6 +58,7 @@ final class Rail<D: DOM> {
     profile = dom.button("ma-round ma-me ma-rail-profile", label: Strings[.profile], in: node)
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewSpaceDialog(app, in: $0) } }
     dom.listen(list, .keyDown) { [self] in pressed($0) }
+    dom.on(list, .reorder) { [self] in carriedTo(Int($0.x), $0.node) }
     dom.setFlag(node, "hidden", true)
   }
 
@@ -105,6 +106,7 @@ final class Rail<D: DOM> {
         dom.flush()
       }
       if let space = view.space {
+        dom.setAttribute(button, "data-movable", "")
         dom.listen(button, .contextMenu) { [app] _ in
           app.dialogs.open(.more, as: .menu) { RoomMenu(app, space, in: $0) }
           return .preventDefault
@@ -154,6 +156,20 @@ final class Rail<D: DOM> {
     return .preventDefault
   }
 
+  /// A space was let go there, counted among the others. It stands there at once; the sync that brings the order finds it so.
+  private func carriedTo(_ index: Int, _ button: Node) {
+    guard let from = items.firstIndex(where: { $0.button == button }), let space = items[from].view.space else { return }
+    let first = items.firstIndex { $0.view.space != nil } ?? 0
+    let item = items.remove(at: from)
+    let to = min(first + max(0, index), items.count)
+    let next = items.indices.contains(to) ? items[to] : nil
+    if let next { dom.insert(button, into: list, before: next.button) } else { dom.append(button, to: list) }
+    items.insert(item, at: to)
+    let others = app.client.topLevelSpaces.filter { $0 != space }
+    let place = next?.view.space.flatMap { others.firstIndex(of: $0) } ?? others.count
+    app.moveSpace(space, to: place) { [self] in update() }
+  }
+
   private func moved(_ space: RoomID?, _ key: Key) -> EventReply {
     let spaces = app.client.topLevelSpaces
     guard let space, let index = spaces.firstIndex(of: space) else { return .pass }
@@ -173,10 +189,14 @@ final class Rail<D: DOM> {
 
 extension App {
   /// Moves a space among the user's top-level spaces.
-  func moveSpace(_ space: RoomID, to index: Int) {
+  func moveSpace(_ space: RoomID, to index: Int, refused: @escaping () -> Void = {}) {
     guard let userID else { return }
     for (space, order) in client.topLevelSpaceOrders(toMove: space, to: index) {
-      askOrSay(.setSpaceOrder(order, of: space, for: userID))
+      ask(.setSpaceOrder(order, of: space, for: userID)) { [self] result in
+        guard case .failure(let error) = result else { return }
+        notices.show(Strings.words(for: error), isTrouble: true)
+        refused()
+      }
     }
   }
 }

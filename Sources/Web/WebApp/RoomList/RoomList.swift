@@ -6,7 +6,7 @@ import WebHost
 
 /// The conversations in sections: invitations, favourites, people, rooms, what is of low priority.
 final class RoomList<D: DOM> {
-  /// Fewer rooms than this need no search field.
+  /// Fewer rooms than this need no choice of them.
   private static var filterFrom: Int { 8 }
   private static var list: RoomListID { 1 }
   /// Rooms that a section shows at first, and more of with each page: more than are in view.
@@ -29,7 +29,12 @@ final class RoomList<D: DOM> {
   private let toSpace: Node
   private let rail: Rail<D>
   private let filter: RoomListFilterBar<D>
+  private let search: ListSearch<D>
   private let scroller: Node
+  /// The sections stand in it.
+  private let shelves: Node
+  /// nil until a space was chosen.
+  private var toJoin: RoomsToJoin<D>?
   private let empty: EmptyList<D>
   private var sections: [RoomSection<D>] = []
   private var entries: [RoomID: RoomListEntry<D>] = [:]
@@ -52,18 +57,18 @@ final class RoomList<D: DOM> {
     presences = [profile, rail.profile].map { [dom] in dom.element("span", "ma-presence", in: $0) }
     title = dom.element("h1", "ma-list-title", text: .conversations, in: header)
     toSpace = dom.button("ma-round ma-narrow-only", icon: .info, label: .aboutSpace, in: header)
-    let find = dom.button("ma-round", icon: .search, label: .goToConversation, in: header)
-    dom.setAttribute(find, "aria-keyshortcuts", "Control+K")
     let new = dom.button("ma-round ma-new", icon: .plus, label: .newConversation, in: header)
     filter = RoomListFilterBar(app, in: column)
+    search = ListSearch(app, filter, in: column)
     scroller = dom.element("div", "ma-rooms", in: column)
+    shelves = dom.element("div", in: scroller)
     empty = EmptyList(app, in: column)
     for profile in [profile, rail.profile] {
       dom.on(profile, .click) { _ in app.dialogs.open(.more, as: .menu) { AccountMenu(app, in: $0) } }
     }
-    dom.on(find, .click) { _ in app.openSwitcher() }
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
     filter.onChange = { [self] in open() }
+    search.onShow = { [self] in showClass() }
     rail.onChoose = { [self] in chose($0) }
     dom.setFlag(toSpace, "hidden", true)
     dom.on(toSpace, .click) { [self] _ in if let space = rail.view.space { app.goTo(.room(space)) } }
@@ -80,6 +85,14 @@ final class RoomList<D: DOM> {
     var query = filter.query(in: rail.view)
     query.pageSize = RoomList.pageRooms
     app.ask(.roomList(.open(RoomList.list, query)))
+  }
+
+  /// To the box to search in.
+  func takeSearchFocus() { search.takeFocus() }
+
+  private func showClass() {
+    let rail = rail.isHidden ? "" : " ma-with-rail"
+    dom.setClass(node, "ma-list" + rail + (search.isShown ? " ma-searching" : ""))
   }
 
   func showProfile() {
@@ -107,7 +120,10 @@ final class RoomList<D: DOM> {
   }
 
   /// Called when the first sync is over, also where it brought no room.
-  func connectionChanged() { showEmptiness() }
+  func connectionChanged() {
+    showEmptiness()
+    search.connectionChanged()
+  }
 
   func spaceCountsChanged(_ spaces: [RoomID]) { rail.countsChanged(spaces) }
 
@@ -116,15 +132,28 @@ final class RoomList<D: DOM> {
     let view = rail.view
     rail.update()
     dom.setFlag(profile, "hidden", !rail.isHidden)
-    dom.setClass(node, rail.isHidden ? "ma-list" : "ma-list ma-with-rail")
+    showClass()
     if rail.view != view { open() }
+    showToJoin()
     showTitle()
+  }
+
+  private func showToJoin() {
+    let space = rail.view.space
+    guard space != nil || toJoin != nil else { return }
+    app.need(.room, isQuiet: true) { [self] in
+      let part = toJoin ?? RoomsToJoin(app, in: scroller)
+      toJoin = part
+      part.onChange = { [self] in showEmptiness() }
+      part.show(rail.view.space)
+    }
   }
 
   /// A space opens beside the list where there is room for both.
   private func chose(_ view: ListView) {
     showTitle()
     open()
+    showToJoin()
     if let space = view.space, !Host.pageState.contains(.narrow) { app.goTo(.room(space)) }
   }
 
@@ -145,6 +174,7 @@ final class RoomList<D: DOM> {
   func settle() {
     guard needsCounts else { return }
     needsCounts = false
+    toJoin?.update()
     for section in sections {
       section.setHasMore(app.client.roomList(RoomList.list)?.count(of: section.kind) ?? 0 > section.rooms.count)
       guard section.isFolded else { continue }
@@ -174,7 +204,7 @@ final class RoomList<D: DOM> {
     if current == nil { keepReachable() }
     needsCounts = true
     let rooms = app.client.roomIDs
-    filter.setHidden(
+    filter.setChoiceHidden(
       rooms.count < RoomList.filterFrom && !app.client.hasLeftRooms && !filter.isActive
         && !rooms.contains { app.client.room($0)?.isHidden ?? false })
     showEmptiness()
@@ -276,7 +306,7 @@ final class RoomList<D: DOM> {
   private func makeSections(_ kinds: [RoomListSection]) {
     for id in Array(entries.keys) { drop(id) }
     for section in sections { section.release() }
-    sections = kinds.map { RoomSection(dom, $0, in: scroller) }
+    sections = kinds.map { RoomSection(dom, $0, in: shelves) }
     for section in sections {
       section.onMore = { [self] in turnPage(of: section) }
       section.onFold = { [self] in
@@ -289,7 +319,7 @@ final class RoomList<D: DOM> {
   }
 
   private func showEmptiness() {
-    let isEmpty = entries.isEmpty
+    let isEmpty = entries.isEmpty && toJoin?.isShown != true
     dom.setFlag(scroller, "hidden", isEmpty)
     empty.show(isEmpty ? (filter.isActive ? .noMatch : .noRooms) : .none)
   }

@@ -3,9 +3,14 @@ import JSON
 import MatrixModel
 import Messenger
 
-/// Words to look for, and which of the rooms to show: all, unread ones, those one left.
+/// The box to search in, and which of the rooms to show: all, unread ones, those the user left.
 final class RoomListFilterBar<D: DOM> {
   var onChange: () -> Void = {}
+  /// Called with the words to look for.
+  var onWords: (String) -> Void = { _ in }
+  var onKey: (PageEvent) -> EventReply = { _ in .pass }
+  let field: Node
+  private(set) var words = ""
   private let app: App<D>
   private let dom: D
   private let node: Node
@@ -13,7 +18,6 @@ final class RoomListFilterBar<D: DOM> {
   private let chip: Node
   private let chipWords: Node
   private let readAll: Node
-  private var words = ""
   private var kind = Kind.all
 
   private enum Kind: CaseIterable {
@@ -48,10 +52,12 @@ final class RoomListFilterBar<D: DOM> {
     let line = dom.element("div", "ma-filter-line", in: node)
     let box = dom.element("label", "ma-filter", in: line)
     Drawing.search.draw(dom, in: box)
-    let field = dom.element("input", "ma-filter-input", in: box)
-    dom.setAttribute(field, "type", "search")
-    dom.setAttribute(field, "placeholder", Strings[.filter])
-    dom.setLabel(field, .filter)
+    field = dom.element("input", "ma-filter-input", in: box)
+    for (name, value) in [
+      ("type", "search"), ("autocomplete", "off"), ("spellcheck", "false"), ("placeholder", Strings[.searchBox]),
+      ("aria-keyshortcuts", "Control+K"), ("role", "combobox"), ("aria-autocomplete", "list"), ("aria-expanded", "false")
+    ] { dom.setAttribute(field, name, value) }
+    dom.setLabel(field, .searchAll)
     button = dom.button("ma-round", icon: .filter, label: .shownConversations, in: line)
     dom.setAttribute(button, "aria-haspopup", "menu")
     chip = dom.button("ma-filter-chip", in: node)
@@ -66,10 +72,17 @@ final class RoomListFilterBar<D: DOM> {
     dom.on(readAll, .click) { _ in app.askOrSay(.reading(.markRead(nil))) }
     dom.on(field, .input) { [self] event in
       words = event.text.trimmed
-      onChange()
-      dom.flush()
+      onWords(words)
     }
+    dom.listen(field, .keyDown) { [self] in onKey($0) }
     showKind()
+  }
+
+  /// Nothing is looked for any more.
+  func clear() {
+    words = ""
+    dom.setValue(field, "")
+    onWords("")
   }
 
   private func openMenu() {
@@ -95,18 +108,16 @@ final class RoomListFilterBar<D: DOM> {
     dom.setFlag(readAll, "hidden", kind != .unread)
   }
 
-  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+  /// Few rooms need no choice of them.
+  func setChoiceHidden(_ isHidden: Bool) { dom.setFlag(button, "hidden", isHidden) }
 
-  var isActive: Bool { !words.utf8.isEmpty || kind != .all }
+  var isActive: Bool { kind != .all }
 
-  /// Words look everywhere.
   func query(in view: ListView) -> RoomListQuery {
     var query = RoomListQuery(sections: [.invites, .knocks, .favourites, .people, .rooms, .lowPriority])
     query.sort = .tagOrder
     if kind == .left { query.sections = [.left] }
-    if !words.utf8.isEmpty { query = .search(ByteString(words)) }
     query.filter.conditions = kind.conditions
-    guard words.utf8.isEmpty else { return query }
     switch view {
     case .everything: break
     case .people: query.filter.conditions.formUnion(.people)

@@ -81,6 +81,9 @@ final class MainScreen<D: DOM> {
 
   func showProfile() { list.showProfile() }
 
+  /// To the box above the list.
+  func takeSearchFocus() { list.takeSearchFocus() }
+
   func takeFocus() {
     if let administration { administration.takeFocus() } else if let room { dom.focus(room.header.title) }
   }
@@ -152,7 +155,7 @@ final class MainScreen<D: DOM> {
     case .members(let id, let users):
       list.update(id)
       room?.membersChanged(id, users)
-      details?.membersChanged(id)
+      details?.membersChanged(id, users)
     case .readCounts(let id, _): room?.readCountsChanged(id)
     case .profile:
       list.showProfile()

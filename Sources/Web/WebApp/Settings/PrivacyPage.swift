@@ -41,21 +41,20 @@ final class PrivacyPage<D: DOM> {
     dom.element("h3", "ma-field-label", text: .ignoredUsers, in: ignored)
     for user in app.client.ignoredUsers.users.ordered() {
       let line = dom.element("div", "ma-listed", in: ignored)
-      dom.element("span", "ma-entry-lines", text: user.string, in: line)
+      let person = app.client.person(user)
+      dom.fill(
+        line, id: user.string, person.name.string, person.isNamed ? user.string : nil, source: app.avatarSource(person.avatar))
       let stop = dom.button("ma-button ma-small", .stopIgnoring, in: line)
-      dom.setLabel(stop, Strings[.stopIgnoring] + ": " + user.string)
+      dom.setLabel(stop, Strings[.stopIgnoring] + ": " + person.name.string)
       dom.on(stop, .click) { [self] _ in setIgnored(user, false) }
     }
     let form = dom.element("form", "ma-form", in: ignored)
-    let field = Field(dom, .userID, hint: .userIDHint, in: form)
-    dom.button("ma-button", .ignore, submits: true, in: form)
-    dom.on(form, .submit) { [self] _ in
-      guard let user = UserID(field.text.trimmed) else {
-        field.setError(Strings.words(for: .invalidUserID))
-        return dom.flush()
-      }
-      setIgnored(user, true)
+    let picker = PeoplePicker(app, .one, .personField, hint: .personHint, name: "ma-to-block", at: form) { [frame] in
+      frame.isOpen
     }
+    dom.button("ma-button", .ignore, submits: true, in: form)
+    picker.onTake = { [self] in setIgnored($0, true) }
+    dom.on(form, .submit) { _ in _ = picker.settle() }
   }
 
   /// The list is the account's: it is different once a sync has brought it back, which may be before the answer.

@@ -41,6 +41,15 @@ extension DOM {
     return field
   }
 
+  /// Something that was chosen, to be taken away by a click.
+  @discardableResult
+  func chip(_ words: String, in parent: Node, _ remove: @escaping () -> Void) -> Node {
+    let chip = button("ma-chip", words, label: Strings[.removeNamed, words], in: parent)
+    Drawing.close.draw(self, in: chip)
+    on(chip, .click) { _ in remove() }
+    return chip
+  }
+
   /// A part of the page that F6 goes to. `Web/keys.js`
   func markPart(_ node: Node) { setAttribute(node, "data-region", "") }
 
@@ -77,15 +86,6 @@ extension String {
   /// ASCII letters small; other scripts stay as they are.
   var asciiLowercased: String {
     String(decoding: Array(utf8).map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
-  }
-
-  /// Whether the bytes of the other text occur in this one.
-  func hasBytes(of other: String) -> Bool {
-    let (text, wanted) = (Array(utf8), Array(other.utf8))
-    guard !wanted.isEmpty else { return true }
-    guard text.count >= wanted.count else { return false }
-    for start in 0...(text.count - wanted.count) where text[start...].starts(with: wanted) { return true }
-    return false
   }
 }
 

@@ -1,0 +1,51 @@
+import Messenger
+import WebHost
+
+/// A part of what was found: a heading, and what can be chosen below it. Hidden while there is nothing in it.
+final class SearchGroup<D: DOM> {
+  /// What a line does when it is chosen.
+  struct Option {
+    let node: Node
+    let choose: () -> Void
+  }
+
+  private(set) var options: [Option] = []
+  let node: Node
+  private let dom: D
+  let list: Node
+  private let name: String
+
+  /// - Parameter name: of the list in the page.
+  init(_ dom: D, _ title: Strings.Key, name: String, in parent: Node) {
+    self.dom = dom
+    self.name = name
+    node = dom.element("section", "ma-found-group", in: parent)
+    dom.element("h2", "ma-found-title", text: title, in: node)
+    list = dom.element("div", in: node)
+    dom.setAttribute(list, "id", name)
+    dom.setAttribute(list, "role", "listbox")
+    dom.setLabel(list, title)
+    setHidden(true)
+  }
+
+  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+
+  func clear() {
+    dom.releaseChildren(of: list)
+    options = []
+  }
+
+  /// A new last line. Returns its node.
+  func add(_ classes: String, _ choose: @escaping () -> Void) -> Node {
+    let option = dom.element("div", classes, in: list)
+    dom.setAttribute(option, "role", "option")
+    dom.setAttribute(option, "id", "\(name)-\(options.count)")
+    dom.setAttribute(option, "aria-selected", "false")
+    dom.on(option, .click) { _ in choose() }
+    options.append(Option(node: option, choose: choose))
+    return option
+  }
+
+  /// The `id` of an option; nil if it is of another group.
+  func id(of option: Node) -> String? { options.firstIndex { $0.node == option }.map { "\(name)-\($0)" } }
+}
