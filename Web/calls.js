@@ -14,13 +14,15 @@ const layersFor = width => {
 };
 // What is told goes by number, in MediaInput's order.
 const iceStates = { checking: 0, connected: 1, completed: 1, disconnected: 2, failed: 3 };
-const events = { captured: 1, captureFailed: 2, captureEnded: 3, described: 4, remoteSet: 5, failed: 6, candidate: 7, ice: 8, trackArrived: 9, devices: 10 };
+const events = { captured: 1, captureFailed: 2, captureEnded: 3, described: 4, remoteSet: 5, failed: 6, candidate: 7, ice: 8, trackArrived: 9, devices: 10, floats: 11 };
 
 export function openMedia(hear) {
   const tell = ({ event, ...rest }) => hear({ event: events[event], ...rest });
   const sources = new Map(), peers = new Map(), streams = new Map();
   // What the page said of sources before they are opened: `stream`, or the devices `camera` and `microphone`.
   const wishes = new Map();
+  // What the person chose before, of sources without a wish: `camera` and `microphone`, as far as they are there.
+  let preferred = {};
   let sendsLayers = false;
 
   // A remote or local stream, under the name by which it is shown.
@@ -31,12 +33,13 @@ export function openMedia(hear) {
   const aim = () => [...document.querySelectorAll('video')].filter(video => !video.muted && video.srcObject?.getAudioTracks().length)
     .forEach(video => video.sinkId === loudspeaker || video.setSinkId?.(loudspeaker).catch(error => console.warn('Another loudspeaker:', error.name)));
 
-  async function open(kind, audio, video, { stream: given, camera, microphone } = {}) {
-    if (kind === 'given') return only(given, audio, video);
+  async function open(kind, audio, video, wish) {
+    if (kind === 'given') return only(wish?.stream, audio, video);
     if (kind === 'screen') return navigator.mediaDevices.getDisplayMedia({ audio, video: true });
+    const { camera, microphone } = wish ?? preferred, by = wish ? exactly : ifThere;
     const wanted = {
-      audio: audio && microphone ? exactly(microphone) : audio,
-      video: video && kind === 'camera' ? { ...pictures.camera, ...exactly(camera) } : false,
+      audio: audio && microphone ? await by(microphone) : audio,
+      video: video && kind === 'camera' ? { ...pictures.camera, ...await by(camera) } : false,
     };
     try {
       return await navigator.mediaDevices.getUserMedia(wanted);
@@ -80,6 +83,11 @@ export function openMedia(hear) {
       const isUsed = ({ id, kind }) => kind === 'speaker' ? id === (loudspeaker || 'default') : used.includes(id);
       tell({ event: 'devices', devices: (await listDevices()).map(device => ({ ...device, used: isUsed(device) })) });
     },
+    prefer({ camera, microphone, speaker }) {
+      preferred = { camera, microphone };
+      loudspeaker = speaker;
+    },
+    float({ stream: name }) { float(name); },
     hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
@@ -209,6 +217,31 @@ export function openMedia(hear) {
     if (trouble) throw trouble;
   }
 
+  // A stream in a window of the browser's own. While that is open it shows another stream as soon as it is told to.
+  let floating = null;
+  function float(name) {
+    const isOpen = floating && document.pictureInPictureElement === floating;
+    if (isOpen && name !== '') play(floating, stream(name));
+    if (isOpen && name === '') leave(floating);
+    if (isOpen || name === '') return;
+    const video = floating = Object.assign(document.createElement('video'), { muted: true, playsInline: true });
+    const isOver = error => {
+      if (error) console.warn('A window of its own:', error.name);
+      if (floating !== video) return;
+      floating = null;
+      video.srcObject = null;
+      tell({ event: 'floats', on: false });
+    };
+    video.addEventListener('leavepictureinpicture', () => isOver());
+    video.addEventListener('loadedmetadata', () => video.requestPictureInPicture().then(() => tell({ event: 'floats', on: true }), isOver), { once: true });
+    play(video, stream(name));
+  }
+  function leave(video) { if (document.pictureInPictureElement === video) document.exitPictureInPicture().catch(() => {}); }
+  function play(video, shown) {
+    if (video.srcObject !== shown) video.srcObject = shown;
+    video.play().catch(() => {});
+  }
+
   return {
     act(effect) {
       const act = actions[effect.do];
@@ -231,6 +264,7 @@ export function openMedia(hear) {
     swap, stream,
     device(source, kind) { return sources.get(source)?.getTracks().find(track => track.kind === kind)?.getSettings().deviceId ?? ''; },
     stop() {
+      if (floating) leave(floating);
       for (const taken of sources.values()) for (const track of taken?.getTracks() ?? []) track.stop();
       for (const { connection } of peers.values()) connection.close();
     },
@@ -239,6 +273,8 @@ export function openMedia(hear) {
 
 const reasons = { NotAllowedError: 1, SecurityError: 1, NotFoundError: 2, OverconstrainedError: 2 };
 const exactly = id => id ? { deviceId: { exact: id } } : {};
+// One that is gone by now is no reason to have none. (Browsers need not follow a device that is `ideal`.)
+export const ifThere = async id => exactly(id && (await listDevices()).some(device => device.id === id) && id);
 
 // What of the page's own stream is meant; its tracks stay the page's.
 function only(given, audio, video) {

@@ -24,6 +24,19 @@ function locate(tell) {
     error => tell(error.code === 1 ? 1 : 2, ''), { timeout: 20_000, maximumAge: 60_000 });
 }
 
+// How loud a stream is now: the highest of its last samples, 0...1.
+export function listenTo(stream) {
+  const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
+  context.createMediaStreamSource(stream).connect(analyser);
+  return {
+    level() {
+      analyser.getFloatTimeDomainData(samples);
+      return Math.min(1, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0));
+    },
+    stop() { context.close(); },
+  };
+}
+
 const kinds = [['audio/ogg;codecs=opus', 'ogg'], ['audio/webm;codecs=opus', 'webm'], ['audio/mp4', 'm4a']];
 const levelMilliseconds = 100;
 // Of one recording; it ends by itself.
@@ -31,13 +44,13 @@ const longestMilliseconds = 3_600_000;
 
 // tell(code, x, y, file): 0 how loud it is (0...1) and for how long already, 1 its length and the file, 2 refused, 3 there is no sound.
 function record(tell) {
-  let stream, context, timer, recorder, isOver = false;
+  let stream, ear, timer, recorder, isOver = false;
   const stop = () => {
     isOver = true;
     clearInterval(timer);
     for (const track of stream?.getTracks() ?? []) track.stop();
-    context?.close();
-    context = undefined;
+    ear?.stop();
+    ear = undefined;
   };
   const begin = () => {
     const [type, ending] = kinds.find(([type]) => MediaRecorder.isTypeSupported(type)) ?? ['', 'webm'];
@@ -49,13 +62,9 @@ function record(tell) {
       stop();
       tell(1, performance.now() - start, 0, new File(parts, 'voice.' + ending, { type: type.split(';')[0] }));
     });
-    context = new AudioContext();
-    const analyser = context.createAnalyser();
-    context.createMediaStreamSource(stream).connect(analyser);
-    const samples = new Float32Array(analyser.fftSize);
+    ear = listenTo(stream);
     timer = setInterval(() => {
-      analyser.getFloatTimeDomainData(samples);
-      tell(0, Math.min(1, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)), performance.now() - start);
+      tell(0, ear.level(), performance.now() - start);
       if (performance.now() - start > longestMilliseconds) recorder.stop();
     }, levelMilliseconds);
     recorder.start();

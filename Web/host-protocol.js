@@ -41,7 +41,7 @@ export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'fil
 
 export const pageChanges = { online: 0, attention: 1, fragment: 2, colourScheme: 3, leaving: 4, quickSwitch: 5, shortcuts: 6, escape: 7 };
 
-export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512 };
+export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512, canFloat: 1024 };
 
 // What a program imports from module `host`: read from its memory, and handed to the services.
 export const imports = (program, calls) => ({
@@ -129,6 +129,9 @@ export const imports = (program, calls) => ({
   media_show: (id, node, stream, streamCount) => program.ask('call-media.js', 'media_show', id, [id, node, program.text(stream, streamCount)]),
   socket_open: (id, url, urlCount) => program.ask('call-media.js', 'socket_open', id, [id, program.text(url, urlCount)]),
   socket_send: (id, text, textCount) => program.ask('call-media.js', 'socket_send', id, [id, program.text(text, textCount)]),
+  capture_permission: (id, kinds) => program.ask('call-preview.js', 'capture_permission', id, [id, kinds]),
+  preview_open: (id, view) => program.ask('call-preview.js', 'preview_open', id, [id, view]),
+  preview_use: (id, kinds, camera, cameraCount, microphone, microphoneCount) => program.ask('call-preview.js', 'preview_use', id, [id, kinds, program.text(camera, cameraCount), program.text(microphone, microphoneCount)]),
   push_subscribe: (id, key, keyCount) => program.ask('errands.js', 'push_subscribe', id, [id, program.text(key, keyCount)]),
   push_unsubscribe: () => program.ask('errands.js', 'push_unsubscribe', 0, []),
   event_save: (entry, entryCount) => program.ask('calendar.js', 'event_save', 0, [program.text(entry, entryCount)]),
@@ -147,6 +150,7 @@ export const laterFiles = {
   'file-service.js': () => import('./file-service.js'),
   'capture.js': () => import('./capture.js'),
   'call-media.js': () => import('./call-media.js'),
+  'call-preview.js': () => import('./call-preview.js'),
   'errands.js': () => import('./errands.js'),
   'calendar.js': () => import('./calendar.js'),
   'exports.js': () => import('./exports.js'),

@@ -59,6 +59,7 @@ const states = ({ frame }) => ({
   canBePushedTo: !frame && 'serviceWorker' in navigator && 'PushManager' in globalThis,
   canShare: canShare(),
   narrow: narrow.matches,
+  canFloat: document.pictureInPictureEnabled,
 });
 
 const sum = program => Object.entries(states(program)).reduce((sum, [name, isSo]) => isSo ? sum | pageStates[name] : sum, 0);

@@ -8,7 +8,7 @@ importScripts('sw-errands.js', 'sw-push.js', 'sw-outbox.js');
 // The origin may have other programs' caches, too.
 const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';
 const files = [
-  './', 'attention.js', 'calendar.js', 'call-media.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'errands.js',
+  './', 'attention.js', 'calendar.js', 'call-media.js', 'call-preview.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'errands.js',
   'events.js', 'exports.js', 'fetched.js', 'figures.js', 'file-service.js', 'files.js', 'gestures.js', 'host-protocol.js', 'host.js', 'kept-list.js', 'keys.js',
   'language.js', 'layers.js', 'look.js', 'marks.js', 'media.js', 'network.js', 'page.js', 'popover.js', 'program.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js',
   'rich-paste.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',

@@ -18,6 +18,8 @@ PHONE = {"width": 320, "height": 640}
 MEDIA_FLAGS = ["--use-fake-ui-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
                "--allow-loopback-in-peer-connection", "--autoplay-policy=no-user-gesture-required",
                "--auto-select-desktop-capture-source=Entire screen"]
+# Profiles whose pages may use both: the browser says so when the page asks for it.
+MAY_CALL = {"flags": MEDIA_FLAGS, "permissions": ["camera", "microphone"]}
 
 
 async def open_settings(page):
@@ -280,6 +282,18 @@ class Person:
     async def composed(self, text):
         """Waits until this stands in the composer."""
         await expect(self.composer).to_have_value(text)
+
+    # Calling
+
+    @property
+    def preview(self):
+        """What stands before a call."""
+        return self.page.get_by_role("dialog", name=re.compile("^Call (with|in) "))
+
+    async def begin_call(self, name="Call"):
+        """By that button of the room's header, or Join; and then by that of the preview."""
+        await self.page.get_by_role("button", name=name, exact=True).click()
+        await self.preview.get_by_role("button", name=re.compile("^(Start call|Join)$")).click()
 
     # Reading
 

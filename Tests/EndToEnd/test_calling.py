@@ -2,7 +2,8 @@
 import asyncio
 import contextlib
 
-from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, expect, in_room, people
+from accessibility import TARGETS, check
+from browser import ARE_CLOSED, CAPTURES, MAY_CALL, MEDIA_FLAGS, expect, in_room, people, still
 from client import User, room_path
 from harness import test
 
@@ -14,6 +15,12 @@ SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-coun
 PLAYS = """label => {
   const videos = [...document.querySelectorAll('video')].filter(video => video.ariaLabel === label);
   return videos.some(video => video.videoWidth > 0 && video.currentTime > 0.3);
+}"""
+# The browser does not let the page use anything, until `allow()`.
+REFUSES = """() => {
+  const devices = navigator.mediaDevices, open = devices.getUserMedia;
+  devices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); };
+  globalThis.allow = () => { devices.getUserMedia = open; };
 }"""
 # Sound of the other side, or of that place, comes in: what the page plays is not silence.
 HEARS = """async place => {
@@ -38,7 +45,7 @@ async def direct_chat(test, **options):
     """Alice and Boris in the room of just the two, open in both browsers; (alice, boris, the room, alice's account)."""
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     room = just_the_two(alice_user, boris_user)
-    options = {"flags": MEDIA_FLAGS, **options}
+    options = {**MAY_CALL, **options}
     async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, **options) as (alice, boris):
         alice.name, boris.name = (short_name(user) for user in (alice_user, boris_user))
         yield alice, boris, room, alice_user
@@ -85,7 +92,7 @@ def events(user, room, kind):
 @test("a call with camera rings, is answered, both see and hear each other, one mutes, writes and hangs up")
 async def _(test):
     async with direct_chat(test, scheme="dark") as (alice, boris, room, alice_user):
-        await button(alice, "Video call").click()
+        await alice.begin_call("Video call")
         await alice.page.get_by_text("Ringing…").wait_for()
         await boris.page.get_by_text(f"{alice.name} is calling with camera.").wait_for()
         await boris.picture("call-rings-dark")
@@ -114,6 +121,195 @@ async def _(test):
             await person.page.get_by_text("A call (0:", exact=False).wait_for()
 
 
+async def loudness(person):
+    """What the meter of the preview says, in percent."""
+    return int(await person.preview.get_by_role("meter", name="Microphone level").get_attribute("aria-valuenow"))
+
+
+async def choose_last(person, kind):
+    """Of the preview's devices of that kind; its ID."""
+    field = person.preview.get_by_role("combobox", name=kind)
+    await field.wait_for()
+    names = await field.get_by_role("option").all_text_contents()
+    assert len(names) > 1, names
+    await field.select_option(names[-1])
+    return await field.input_value()
+
+
+# Proves A6
+@test("before a call its maker sees themselves, sees how loud they are and chooses devices; nothing is sent or rung before the button")
+async def _(test):
+    async with direct_chat(test, flags=SEVERAL_DEVICES) as (alice, boris, room, alice_user):
+        await alice.page.evaluate(CAPTURES)
+        await button(alice, "Video call").click()
+        await alice.until(PLAYS, "Your own picture")
+        await alice.until("() => Number(document.querySelector('[role=meter]').ariaValueNow) > 5")
+        await check(alice, "before a call")
+        await alice.picture("call-preview")
+        camera, microphone = await choose_last(alice, "Camera"), await choose_last(alice, "Microphone")
+        await choose_last(alice, "Loudspeaker")
+        await alice.until("id => captured.some(track => track.readyState === 'live' && track.getSettings().deviceId === id)", microphone)
+        await alice.until(PLAYS, "Your own picture")
+        # What is off is closed.
+        for kind in ("Camera", "Microphone"):
+            await alice.preview.get_by_role("switch", name=kind).click()
+        await alice.until(ARE_CLOSED)
+        await alice.preview.get_by_label("Your own picture").wait_for(state="hidden")
+        await alice.preview.get_by_role("meter").wait_for(state="hidden")
+        await alice.preview.get_by_role("switch", name="Camera").click()
+        await alice.until(PLAYS, "Your own picture")
+        await alice.preview.get_by_role("button", name="Cancel").click()
+        await alice.preview.wait_for(state="detached")
+        await alice.until(ARE_CLOSED)
+        assert events(alice_user, room, "m.call.invite") == [] and await call(alice).count() == await call(boris).count() == 0
+
+        # Devices are kept once a call began; without a camera it is one without a picture.
+        await button(alice, "Video call").click()
+        await choose_last(alice, "Camera")
+        await choose_last(alice, "Microphone")
+        await alice.preview.get_by_role("switch", name="Camera").click()
+        await alice.preview.get_by_role("button", name="Start call").click()
+        await boris.page.get_by_text(f"{alice.name} is calling.", exact=True).wait_for()
+        used = await alice.page.evaluate("() => captured.filter(track => track.readyState === 'live').map(track => track.getSettings().deviceId)")
+        assert used == [microphone], used
+        await button(alice, "Hang up").click()
+        await button(alice, "Video call").click()
+        await alice.until(PLAYS, "Your own picture")
+        for kind, device in (("Camera", camera), ("Microphone", microphone)):
+            await expect(alice.preview.get_by_role("combobox", name=kind)).to_have_value(device)
+
+
+# Proves A13
+@test("why the browser will ask is said before it does, and after a refusal what to do; whoever is called for the first time is told, too")
+async def _(test):
+    async with direct_chat(test, permissions=None) as (alice, boris, room, alice_user):
+        for person in (alice, boris):
+            await person.page.evaluate(CAPTURES)
+        await alice.page.evaluate(REFUSES)
+        await button(alice, "Video call").click()
+        reason = alice.preview.get_by_role("status").filter(has_text="allow Martlet to use your camera and microphone")
+        await reason.wait_for()
+        await check(alice, "before the browser asks")
+        await alice.picture("call-preview-asks")
+        await alice.preview.get_by_role("button", name="Allow").click()
+        await alice.preview.get_by_text("The browser does not let this page see or hear you.").wait_for()
+        await expect(alice.preview.get_by_role("button", name="Start call")).to_be_disabled()
+        await expect(alice.preview.get_by_role("button", name="Try again")).to_be_focused()
+        await alice.picture("call-preview-refused")
+        await alice.page.evaluate("allow()")
+        await alice.preview.get_by_role("button", name="Try again").click()
+        await alice.until(PLAYS, "Your own picture")
+        await expect(alice.preview.get_by_role("button", name="Start call")).to_be_focused()
+        await reason.wait_for(state="hidden")
+        assert events(alice_user, room, "m.call.invite") == []
+        await alice.preview.get_by_role("button", name="Start call").click()
+
+        # What need not be answered any more goes.
+        await button(boris, "Answer with camera").click()
+        await boris.preview.get_by_text("allow Martlet to use your camera and microphone").wait_for()
+        assert await boris.page.evaluate("captured.length") == 0 and await alice.page.get_by_text("Ringing…").is_visible()
+        await button(alice, "Hang up").click()
+        await boris.preview.wait_for(state="detached")
+        await alice.begin_call("Video call")
+        await button(boris, "Answer with camera").click()
+        await boris.preview.get_by_role("button", name="Answer", exact=True).click()
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.until(PLAYS, f"{other.name}’s picture")
+        await button(alice, "Hang up").click()
+
+
+# Proves A5
+@test("a call has one header, at most three fifths of the height, six controls, and in a wide window the messages beside it")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, _, _):
+        page = alice.page
+        await alice.begin_call("Video call")
+        await button(boris, "Answer with camera").click()
+        await alice.until(PLAYS, f"{boris.name}’s picture")
+        await check(alice, "in a call")
+        main, stage = page.get_by_role("main"), call(alice)
+        # The name of the other one stands once above the messages, and no button calls whom one talks to.
+        assert await main.get_by_role("heading", name=alice.name).or_(main.get_by_role("heading", name=boris.name)).count() == 1
+        assert await main.get_by_role("button", name="Video call").count() == await main.get_by_role("button", name="Call", exact=True).count() == 0
+        controls = await stage.get_by_role("button").all_inner_texts()
+        assert [words for words in controls if words != "Picture in picture"] == ["Mute", "Stop video", "Share screen", "Devices", "Hang up"], controls
+        for height in (800, 600):
+            await page.set_viewport_size({"width": 1280, "height": height})
+            await expect(button(alice, "Hang up")).to_be_in_viewport(ratio=1)
+            assert (await still(stage))["height"] <= 0.6 * height + 1, await still(stage)
+            await expect(alice.composer).to_be_in_viewport(ratio=1)
+
+        # Its lower edge is drawn up and down.
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        picture = page.get_by_label(f"{boris.name}’s picture")
+        before = await still(picture)
+        corner = (before["x"] + before["width"] - 4, before["y"] + before["height"] - 4)
+        await page.mouse.move(*corner)
+        await page.mouse.down()
+        await page.mouse.move(corner[0], corner[1] - 150, steps=5)
+        await page.mouse.up()
+        after = await still(picture)
+        assert 130 < before["height"] - after["height"] < 170, (before, after)
+
+        await page.set_viewport_size({"width": 1600, "height": 900})
+        call_box, composer = await still(stage), await still(alice.composer)
+        assert call_box["x"] + call_box["width"] <= composer["x"] and call_box["height"] > 800, (call_box, composer)
+        await alice.picture("call-beside")
+        # A panel takes the place beside it.
+        await button(alice, "Members and settings").click()
+        await alice.details.wait_for()
+        assert (await still(alice.composer))["y"] > (await still(stage))["y"] + (await still(stage))["height"]
+        await button(alice, "Hang up").click()
+
+
+# Proves A5
+@test("a call goes on in a small window while another room is open, and in a window of the browser's own, which closes with it")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, room, _):
+        await alice.begin_call("Video call")
+        await button(boris, "Answer with camera").click()
+        await alice.until(PLAYS, f"{boris.name}’s picture")
+        await alice.page.evaluate("() => { location.hash = ''; }")
+        await button(alice, "Back to the call").wait_for()
+        window = await still(call(alice))
+        assert window["width"] <= 320 and window["x"] + window["width"] > 1200 and window["y"] > 300, window
+        await check(alice, "a call beside another room")
+        float_button = button(alice, "Picture in picture")
+        await float_button.click()
+        await expect(float_button).to_have_attribute("aria-pressed", "true")
+        await alice.until("() => document.pictureInPictureElement?.videoWidth > 0")
+        await float_button.click()
+        await expect(float_button).to_have_attribute("aria-pressed", "false")
+        await float_button.click()
+        await alice.until("() => document.pictureInPictureElement !== null")
+        await button(alice, "Back to the call").click()
+        await alice.heading(boris.name).wait_for()
+        await button(alice, "Hang up").click()
+        await alice.until("() => document.pictureInPictureElement === null")
+
+
+@test("on a phone the header of a chat has the way back, the name, Call and a menu; the name opens the details, the rest is in the menu")
+async def _(test):
+    async with direct_chat(test, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True) as (alice, boris, _, _):
+        header = alice.page.get_by_role("main").locator("header").first
+        names = [await one.get_attribute("aria-label") for one in await header.get_by_role("button").all() if await one.is_visible()]
+        assert names == ["Back to conversations", "Members and settings", "Call", "More about this room"], names
+        # One presses the name itself.
+        spot = await still(alice.heading(boris.name))
+        await alice.page.touchscreen.tap(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+        await alice.details.wait_for()
+        await alice.details.get_by_role("button", name="Close").click()
+        await button(alice, "More about this room").click()
+        for words in ("Members and settings", "Search in this room", "Pinned messages"):
+            assert await alice.line(words).count() == 1, words
+        await alice.choose("Video call")
+        await alice.until(PLAYS, "Your own picture")
+        assert await alice.page.evaluate(TARGETS) == []
+        sheet = await still(alice.preview)
+        assert sheet["width"] >= 340 and sheet["y"] + sheet["height"] > 700, sheet
+        await alice.picture("call-preview-phone")
+
+
 def answering(content):
     return lambda route: route.fulfill(json=content)
 
@@ -124,7 +320,7 @@ async def _(test):
         odd = {"uris": ["bad", "turn:x.example", "turn:127.0.0.1:9?transport=udp"], "ttl": 86400}
         for person, answer in ((alice, {**odd, "username": "u", "password": "p"}), (boris, odd)):
             await person.page.route("**/voip/turnServer*", answering(answer))
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await button(boris, "Answer").click()
         await call(alice).get_by_role("status").get_by_text(":").wait_for()
         assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
@@ -136,19 +332,19 @@ async def _(test):
 @test("a declined voice call tells the caller; a call that the caller cancels stops ringing")
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await boris.page.get_by_text(f"{alice.name} is calling.", exact=True).wait_for()
         assert await button(boris, "Answer with camera").count() == 0
         await button(boris, "Decline").click()
         await alice.page.get_by_text(f"{boris.name} declined the call.").wait_for()
         for person in (alice, boris):
             await person.page.get_by_text("A call, declined").wait_for()
-        await button(boris, "Call").click()
+        await boris.begin_call()
         await button(alice, "Answer").wait_for()
         await button(boris, "Hang up").click()
         await call(alice).wait_for(state="detached")
         await alice.page.get_by_text("Missed call").wait_for()
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await button(boris, "Answer").click()
         await call(alice).get_by_role("status").get_by_text(":").wait_for()
         assert await alice.page.evaluate(HEARS) and await boris.page.evaluate(HEARS)
@@ -165,18 +361,18 @@ async def _(test):
     users = {name: User(test.base, name) for name in ("alice", "boris", "carol")}
     room = just_the_two(users["alice"], users["boris"])
     other = just_the_two(users["carol"], users["boris"])
-    async with people(test, *users, flags=MEDIA_FLAGS) as (alice, boris, carol):
+    async with people(test, *users, **MAY_CALL) as (alice, boris, carol):
         for person, user in zip((alice, boris, carol), users.values()):
             person.name = short_name(user)
             await person.sign_in(user)
             await person.open_room(other if person is carol else room)
         first = boris.page.get_by_role("region", name=f"Call with {alice.name}")
         second = boris.page.get_by_role("region", name=f"Call with {carol.name}")
-        await button(alice, "Video call").click()
+        await alice.begin_call("Video call")
         await button(boris, "Answer with camera").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
 
-        await button(carol, "Call").click()
+        await carol.begin_call()
         await second.get_by_text(f"{carol.name} is calling.", exact=True).wait_for()
         await boris.picture("call-second")
         await second.get_by_role("button", name="Decline").click()
@@ -186,13 +382,13 @@ async def _(test):
         assert await first.count() == 1 and await first.get_by_role("status").get_by_text(":").count() == 1
 
         # One that is taken back is gone, and the call goes on.
-        await button(carol, "Call").click()
+        await carol.begin_call()
         await second.wait_for()
         await button(carol, "Hang up").click()
         await second.wait_for(state="detached")
         await boris.until(PLAYS, f"{alice.name}’s picture")
 
-        await button(carol, "Video call").click()
+        await carol.begin_call("Video call")
         await second.get_by_role("button", name="Hang up and answer").click()
         await alice.page.get_by_text("The call has ended.").wait_for()
         await call(alice).wait_for(state="detached")
@@ -230,7 +426,7 @@ async def choose_others(person):
 async def _(test):
     async with direct_chat(test, flags=SEVERAL_DEVICES) as (alice, boris, _, _):
         await alice.page.evaluate(CAPTURES)
-        await button(alice, "Video call").click()
+        await alice.begin_call("Video call")
         await button(boris, "Answer with camera").click()
         await boris.until(PLAYS, f"{alice.name}’s picture")
         await choose_others(alice)
@@ -257,7 +453,7 @@ async def rule_time(person, room):
 
 
 async def talk(one, other):
-    await button(one, "Call").click()
+    await one.begin_call()
     await button(other, "Answer").click()
     await call(one).get_by_role("status").get_by_text(":").wait_for()
 
@@ -275,7 +471,7 @@ async def vanish(person, other):
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await rule_time(alice, room)
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await alice.page.get_by_text("Ringing…").wait_for()
         await button(boris, "Answer").wait_for()
         await alice.page.clock.fast_forward("01:31")
@@ -311,7 +507,7 @@ async def _(test):
         await alice.page.get_by_text("A call (0:", exact=False).wait_for()
         hangups = events(alice_user, room, "m.call.hangup")
         assert [event["content"]["reason"] for event in hangups] == ["ice_timeout"], hangups
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await alice.page.get_by_text("Ringing…").wait_for()
         await button(alice, "Hang up").click()
 
@@ -327,7 +523,8 @@ async def _(test):
         await alice.sign_in(alice_user)
         await alice.open_room(room)
         assert await call(alice).count() == 0
-        await button(alice, "Call").click()
+        await alice.page.evaluate(REFUSES)
+        await alice.begin_call()
         await alice.page.get_by_text("The browser gives this page no microphone or camera.").wait_for()
         assert await call(alice).count() == 0
         assert len(events(alice_user, room, "m.call.invite")) == 1
@@ -338,7 +535,7 @@ async def _(test):
 async def _(test):
     async with direct_chat(test) as (alice, boris, room, alice_user):
         await alice.page.evaluate(CAPTURES)
-        await button(alice, "Video call").click()
+        await alice.begin_call("Video call")
         await button(boris, "Answer with camera").click()
         for person, other in ((alice, boris), (boris, alice)):
             await person.until(PLAYS, f"{other.name}’s picture")
@@ -349,7 +546,7 @@ async def _(test):
         hangups = events(alice_user, room, "m.call.hangup")
         assert [(event["sender"], event["content"]["reason"]) for event in hangups] == [(alice_user.user_id, "user_hangup")], hangups
         await alice.open_room(room)
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await button(boris, "Answer").click()
         await call(alice).get_by_role("status").get_by_text(":").wait_for()
         await button(boris, "Hang up").click()
@@ -369,7 +566,7 @@ async def _(test):
             await route.continue_()
 
         await alice.page.route("**/send/m.call.invite/*", hold)
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await held.wait()
         first, _ = alice.page, await alice.go_on_in_another_tab()
         await first.wait_for_function(ARE_CLOSED)
@@ -393,7 +590,7 @@ async def _(test):
                 await route.continue_()
 
         await alice.page.route("**/RoomCalls.wasm", as_while_building)
-        await button(alice, "Video call").click()
+        await alice.begin_call("Video call")
         words = alice.page.get_by_role("alert").filter(has_text="still being built")
         await words.wait_for()
         await boris.page.get_by_text(f"{alice.name} is calling").wait_for()

@@ -6,7 +6,7 @@ import re
 import tempfile
 from urllib.parse import quote
 
-from browser import ARE_CLOSED, CAPTURES, MEDIA_FLAGS, PHONE, Watch, in_room
+from browser import ARE_CLOSED, CAPTURES, MAY_CALL, PHONE, Watch, in_room
 from call_client import CallSocket
 from client import User, fresh, room_path
 from harness import PATIENCE, NotRun, test
@@ -47,7 +47,7 @@ async def garden(test, *names, base=None, **options):
     room = first.create_room(name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER)
     for user in others:
         user.join(room)
-    async with in_room(test, room, users, **{"flags": MEDIA_FLAGS, **options}) as everybody:
+    async with in_room(test, room, users, **{**MAY_CALL, **options}) as everybody:
         for person, user in zip(everybody, users.values()):
             person.name = user.user_id[1:].split(":")[0]
         yield room, users, *everybody
@@ -106,7 +106,7 @@ async def until_members(person, user, room, wanted):
 @test("three people in a room's call see each other; one speaks large, is muted here, muted for all, and removed; the last one ends it")
 async def _(test):
     async with garden(test, "alice", "boris", "carol") as (room, users, alice, boris, carol):
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await alice.page.get_by_text("1 person ·").wait_for()
         for person in (boris, carol):
             # It rings in so small a room. Who wants not now may still come later.
@@ -115,7 +115,7 @@ async def _(test):
                 await button(person, "Not now").click()
                 await person.page.get_by_text("Call in progress: 2 people").wait_for()
             watch = Watch()
-            await button(person, "Join").click()
+            await person.begin_call("Join")
             await person.until(FIRST)
             print(f"          from Join to the first picture of another: {watch.read():.0f} ms")
         for person in (alice, boris, carol):
@@ -178,10 +178,10 @@ async def _(test):
 async def _(test):
     async with garden(test, "alice", "boris", "carol", flags=SEVERAL_DEVICES) as (_, _, alice, boris, carol):
         await alice.page.evaluate(CAPTURES)
-        await button(alice, "Call").click()
+        await alice.begin_call()
         for person in (boris, carol):
             await person.page.get_by_text(CALLS).wait_for()
-            await button(person, "Join").click()
+            await person.begin_call("Join")
         for person in (alice, boris, carol):
             await sees(person, 2)
         await choose_others(alice)
@@ -200,10 +200,10 @@ async def _(test):
 async def _(test):
     async with garden(test, "alice", "boris", viewport=PHONE) as (room, users, alice, boris):
         await boris.page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }")
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await boris.page.get_by_text(CALLS).wait_for()
         await boris.picture("group-call-bar-phone")
-        await button(boris, "Join").click()
+        await boris.begin_call("Join")
         await boris.page.get_by_text("Camera and microphone cannot be opened. You see and hear the others all the same.").wait_for()
         await sees(boris, 1)
         await without_picture(alice, boris)
@@ -226,9 +226,9 @@ async def _(test):
 async def _(test):
     async with garden(test, "alice", "boris") as (room, users, alice, boris):
         await alice.page.evaluate(CAPTURES)
-        await button(alice, "Call").click()
+        await alice.begin_call()
         await boris.page.get_by_text(CALLS).wait_for()
-        await button(boris, "Join").click()
+        await boris.begin_call("Join")
         for person in (alice, boris):
             await sees(person, 1)
         await until_members(alice, users["alice"], room, [user.user_id for user in users.values()])
@@ -237,7 +237,7 @@ async def _(test):
         await first.wait_for_function(ARE_CLOSED)
         await until_members(alice, users["alice"], room, [users["boris"].user_id])
         await alice.open_room(room)
-        await button(alice, "Join").click()
+        await alice.begin_call("Join")
         for person in (alice, boris):
             await sees(person, 1)
         await button(alice, "Hang up").click()
@@ -248,10 +248,10 @@ async def _(test):
 @test("everybody sees a mark at the speaker, which moves to the next speaker")
 async def _(test):
     async with garden(test, "alice", "boris", "carol") as (_, _, *everybody):
-        await button(everybody[0], "Call").click()
+        await everybody[0].begin_call()
         for person in everybody[1:]:
             await person.page.get_by_text(CALLS).wait_for()
-            await button(person, "Join").click()
+            await person.begin_call("Join")
         for person in everybody:
             await sees(person, 2)
             await button(person, "Mute").click()
@@ -268,9 +268,9 @@ async def _(test):
     link = await LossyLink(test.direct).start()
     try:
         async with garden(test, "alice", "boris", base=link.base) as (_, _, alice, boris):
-            await button(alice, "Call").click()
+            await alice.begin_call()
             await boris.page.get_by_text(CALLS).wait_for()
-            await button(boris, "Join").click()
+            await boris.begin_call("Join")
             for person in (alice, boris):
                 await sees(person, 1)
             interrupted = [person.page.get_by_text("The connection was interrupted. Trying again…") for person in (alice, boris)]
@@ -332,7 +332,7 @@ async def _(test):
                 await alice.page.add_init_script(PEERS)
                 await alice.page.reload()
                 await alice.open_room(room)
-                await button(alice, "Join").click()
+                await alice.begin_call("Join")
                 await alice.page.get_by_text("50 people ·").wait_for()
                 await alice.until(f"async count => {{ const {{ agreed, audio, video }} = await ({ARRIVED})();"
                                   " return agreed.audio === count && agreed.video === count && audio === count && video > 0; }", others)

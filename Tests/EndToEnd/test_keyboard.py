@@ -209,6 +209,9 @@ async def _(test):
             await each.no_pointer()
             await each.person.composer.wait_for()
         await hands.press("button", "Video call")
+        # The button that begins the call has the focus.
+        await expect(alice.preview.get_by_role("button", name="Start call")).to_be_focused()
+        await hands.keyboard.press("Enter")
         await boris.page.get_by_text(f"{alice.name} is calling with camera.").wait_for()
         await others.press("button", "Answer with camera")
         for person, other in ((alice, boris), (boris, alice)):
@@ -242,8 +245,13 @@ async def _(test):
             await each.no_pointer()
             await each.person.composer.wait_for()
         await hands.press("button", "Call")
+        await hands.press("switch", "Microphone", alice.preview, key="Space")
+        await expect(alice.preview.get_by_role("switch", name="Microphone")).not_to_be_checked()
+        await hands.keyboard.press("Space")
+        await hands.press("button", "Start call", alice.preview)
         await boris.page.get_by_text(re.compile("is calling in")).wait_for()
         await others.press("button", "Join")
+        await others.press("button", "Join", boris.preview)
         await sees(alice, 1)
         await hands.press("button", "Speaker")
         await hands.press("button", "Grid")

@@ -105,7 +105,7 @@ struct DirectCallsTests {
       #expect(!paths.contains { $0.contains("m.call.reject") })
       #expect(!page.texts.contains("callsYou carol") && page.texts.contains("callConnects"))
     }
-    page.click("callHangUpAndAnswer")
+    page.answer("callHangUpAndAnswer")
     #expect(page.dom[.root].all("dc-call").count == 1 && page.desk.direct?.isBusy == true)
     let isInUse = ["!r:a.example", "!s:a.example"].map { page.desk.direct?.uses(RoomID($0)!) }
     #expect(isInUse == [false, true])
@@ -120,7 +120,7 @@ struct DirectCallsTests {
     let page = page()
     invite(page)
     page.tell(#""do":"synced""#)
-    page.click("callAnswer")
+    page.answer("callAnswer")
     event(page, "hangup", #","reason":"\#(reason)""#)
     #expect(page.said.contains { $0["words"]?.string == words })
     #expect(!isShown(page))
@@ -140,7 +140,7 @@ struct DirectCallsTests {
     #expect(page.texts.contains("callAnswer") && !page.texts.contains("callHangUpAndAnswer"))
     page.join()
     #expect(page.texts.contains("callHangUpAndAnswer"))
-    page.click("callHangUpAndAnswer")
+    page.answer("callHangUpAndAnswer")
     #expect(page.desk.group?.ongoing == nil && page.desk.direct?.isBusy == true)
     page.tell(#""do":"call","room":"!r:a.example""#)
     #expect(page.desk.group?.ongoing != nil && page.desk.direct?.isBusy == false)

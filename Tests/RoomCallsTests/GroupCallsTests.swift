@@ -132,6 +132,42 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing != nil)
   }
 
+  @Test("A call rings in a small room, whichever room is open; a larger one shows that a call goes on")
+  func rings() {
+    let page = Page()
+    page.room(["@boris:a.example"], more: #","small":false"#)
+    #expect(page.texts.contains("groupCallHere 1") && !page.texts.contains("notNow"))
+    page.room(["@boris:a.example"], more: #","small":true"#)
+    #expect(page.texts.contains("groupCallRings boris Garden") && page.texts.contains("notNow"))
+    page.tell(#""do":"shown","room":"!other:a.example""#)
+    #expect(page.texts.contains("groupCallRings boris Garden"))
+    page.click("join")
+    #expect(page.said.contains { $0["event"]?.string == "join" && $0["room"]?.string == "!r:a.example" })
+    #expect(page.desk.group?.ongoing == nil && !page.texts.contains("groupCallRings boris Garden"), "one sees oneself first")
+  }
+
+  @Test("Without a camera at first a microphone alone is published; the camera is opened when it is turned on")
+  func withoutCamera() {
+    let page = Page()
+    page.room(["@boris:a.example"])
+    page.tell(#""do":"call","room":"!r:a.example","camera":false,"muted":true"#)
+    var own: Publication? { page.desk.group?.ongoing?.session?.publication(1) }
+    #expect(own?.kind == .microphone && own?.hasVideo == false && own?.hasAudio == false)
+    page.desk.group?.ongoing?.toggle(.video)
+    #expect(own?.kind == .camera && own?.hasVideo == true && own?.hasAudio == false)
+  }
+
+  @Test("The page is told in which room one is in a call, once")
+  func ongoing() {
+    let page = Page()
+    page.room(["@boris:a.example"])
+    page.tell(#""do":"call","room":"!r:a.example","camera":true"#)
+    page.room(["@boris:a.example"])
+    page.click("callEnd")
+    let told = page.said.filter { $0["event"]?.string == "calling" }
+    #expect(told.map { $0["room"]?.string } == ["!r:a.example", nil] && told.map { $0["seen"]?.bool } == [true, false])
+  }
+
   // Proves A16
   @Test(
     "Tiles stand so that they are largest",

@@ -56,7 +56,7 @@ final class Page {
 
   /// In the call, with Boris, whose stream is S.
   func join() {
-    tell(#""do":"call","room":"!r:a.example""#)
+    tell(#""do":"call","room":"!r:a.example","camera":true"#)
     let token = asked()
     answer(token[0].id, #"{"token":"t","session_id":"s","url":"wss://a.example/s"}"#)
     desk.group?.ongoing?.host?.handle(.socketOpened(1))
@@ -64,6 +64,17 @@ final class Page {
       #"{"type":"connected","connection":{"id":"me","role":"moderator","data":"{\"user_id\":\"@me:a.example\"}"},"key":"k","mode":"routed","#
         + #""connections":[{"id":"b","role":"publisher","data":"{\"user_id\":\"@boris:a.example\"}"}],"#
         + #""streams":[{"id":"S","connection":"b","has_audio":true,"has_video":true}]}"#)
+  }
+
+  /// Presses that button; the page lets the call be answered.
+  func answer(_ words: String) {
+    said = []
+    click(words)
+    guard let asked = said.first(where: { $0["event"]?.string == "answer" }), let call = asked["call"]?.integer else {
+      Issue.record("the page was not asked")
+      return
+    }
+    tell(#""do":"answer","call":\#(call),"camera":\#(asked["camera"]?.bool ?? false)"#)
   }
 
   var texts: [String] { dom.texts }

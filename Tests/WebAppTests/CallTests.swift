@@ -42,13 +42,28 @@ struct CallTests {
     #expect(told[1]["at"]?.integer == 1000 && old == Host.wallClockMilliseconds() - 2000)
   }
 
+  @Test("a call rings everybody in rooms of at most five people", arguments: [(5, true), (6, false)])
+  func small(people: Int, rings: Bool) throws {
+    let page = Page()
+    page.signIn()
+    let content = room("Garden", []).replacing(#""m.joined_member_count":3"#, with: #""m.joined_member_count":\#(people)"#)
+    page.sync([("!garden:chat.example", content)])
+    let calls = try #require(page.app.main).calls
+    let garden = try #require(RoomID("!garden:chat.example"))
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    var told: [JSON] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    #expect(told.first?["small"]?.bool == rings)
+  }
+
   @Test("its requests go to the homeserver with the session, each is answered once")
   func requests() throws {
     let page = Page()
     page.signIn()
     page.sync([("!garden:chat.example", room("Garden", []))])
     let calls = try #require(page.app.main).calls
-    calls.call(in: try #require(RoomID("!garden:chat.example")), withCamera: false)
+    calls.call(in: try #require(RoomID("!garden:chat.example")), CallSetup(hasCamera: false))
     var told: [JSON] = []
     try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
     for (id, method) in ["GET", "PUT", "POST"].enumerated() {
@@ -70,7 +85,7 @@ struct CallTests {
     page.signIn()
     page.sync([("!garden:chat.example", room("Garden", []))])
     let calls = try #require(page.app.main).calls
-    calls.call(in: try #require(RoomID("!garden:chat.example")), withCamera: false)
+    calls.call(in: try #require(RoomID("!garden:chat.example")), CallSetup(hasCamera: false))
     var told: [String] = []
     try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json["do"]?.string ?? "") } }
     calls.take(try JSON.parse(Array(#"{"event":"ask","id":1,"method":"PUT","path":"/first","body":{}}"#.utf8)))

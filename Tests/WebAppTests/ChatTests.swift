@@ -103,7 +103,7 @@ struct ChatTests {
       (element.attributes["data-region"] == nil ? [] : [element.classes.split(separator: " ").first.map { String($0) } ?? ""])
         + element.children.flatMap(marked)
     }
-    #expect(marked(page.root) == ["ma-list", "ma-calls", "ma-header", "ma-timeline", "ma-writer", "ma-side"])
+    #expect(marked(page.root) == ["ma-list", "ma-header", "ma-calls", "ma-timeline", "ma-writer", "ma-side"])
     page.app.goTo(.details(RoomID(trusted: "!a")))
     #expect(marked(page.root).last == "ma-details")
   }

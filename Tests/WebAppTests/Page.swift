@@ -145,6 +145,7 @@ final class Page {
   /// The open button, menu item or the like with these words.
   func click(_ words: String) {
     for button in all("ma-button") + all("ma-menu-item") + all("ma-link") + all("ma-round") + all("ma-tab") + all("ma-line")
+      + all("ma-preview-switch")
     where button.allText == words || button.attributes["aria-label"] == words {
       dom.fire(.click, on: button.node)
       return

@@ -1,3 +1,4 @@
+import CallCore
 import JSON
 import MatrixModel
 import Messenger
@@ -16,6 +17,17 @@ final class CallDesk<D: DOM> {
   private(set) var shown: RoomID?
   private(set) var direct: DirectCalls<D>?
   private(set) var group: GroupCalls<D>?
+  /// As the page was told last.
+  private var ongoing = Ongoing()
+  /// The call that the page was asked to answer.
+  private var prepared: CallHandle?
+
+  /// The call that one is in.
+  private struct Ongoing: Equatable {
+    var room: RoomID?
+    /// Whether there is a picture in it.
+    var isSeen = false
+  }
 
   /// Rooms that are remembered; those told last stay.
   private static var roomsLimit: Int { 32 }
@@ -54,7 +66,9 @@ final class CallDesk<D: DOM> {
     case "event": if let room { direct?.take(request, in: room) }
     case "synced": direct?.synced()
     case "left": if let room { direct?.left(room) }
-    case "call": if let room { call(in: room, withCamera: request.bool("camera") ?? false) }
+    case "call": if let room { call(in: room, CallSetup(request)) }
+    case "answer":
+      if let call = request.integer("call") { direct?.answer(CallHandle(truncatingIfNeeded: call), CallSetup(request)) }
     case "answered": server?.answered(request)
     case "close": close()
     default: break
@@ -81,14 +95,46 @@ final class CallDesk<D: DOM> {
 
   func room(_ id: RoomID) -> KnownRoom? { rooms.first { $0.id == id } }
 
-  private func call(in id: RoomID, withCamera: Bool) {
-    if let user = room(id)?.directUser { direct?.place(id, user, withCamera: withCamera) } else { group?.join(id) }
+  private func call(in id: RoomID, _ setup: CallSetup) {
+    if let user = room(id)?.directUser { direct?.place(id, user, setup) } else { group?.join(id, setup) }
   }
 
   // MARK: To the page
 
   /// The page opens that room.
   func open(_ room: RoomID) { port?.tell("open") { $0.member("room", room.text) } }
+
+  /// The page shows what one will be seen and heard by, and then asks for the `call`.
+  func prepare(toJoin room: RoomID) { port?.tell("join") { $0.member("room", room.text) } }
+
+  /// The same before an `answer`, unless one may be seen and heard already.
+  func prepare(toAnswer call: CallHandle, in room: RoomID, withCamera: Bool) {
+    prepared = call
+    port?.tell("answer") {
+      $0.member("room", room.text)
+      $0.member("call", Int64(call))
+      $0.member("camera", withCamera)
+    }
+  }
+
+  /// It need not be answered any more.
+  func stoppedRinging(_ call: CallHandle) {
+    guard call == prepared else { return }
+    prepared = nil
+    port?.tell("silent") { $0.member("call", Int64(call)) }
+  }
+
+  /// One is in a call now, or no longer: the page makes room for it.
+  func callsChanged() {
+    let room = group?.ongoing?.room ?? direct?.room
+    let now = Ongoing(room: room, isSeen: group?.ongoing != nil || direct?.showsPictures ?? false)
+    guard now != ongoing else { return }
+    ongoing = now
+    port?.tell("calling") {
+      if let room { $0.member("room", room.text) }
+      $0.member("seen", now.isSeen)
+    }
+  }
 
   func tell(_ words: String, isTrouble: Bool) {
     port?.tell("notice") {

@@ -5,7 +5,8 @@ enum Word: String, CaseIterable {
   case join, callConnects, callInterrupted, callEnd, callBack, callOver, callBroken, callLost, callNoMedia, callNotSent
   case callOf, callsYou, callsYouWithCamera, callRings, callAnswer, callAnswerWithCamera, callDecline, callDeclined,
     callUnanswered, callElsewhere, callBusy, callHangUpAndAnswer, theirMicrophoneOff
-  case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf
+  case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf,
+    pictureInPicture
   case groupCallHere, groupCallRings, notNow
   case groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
     groupCallMicrophone, groupCallLoudspeaker, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove,

@@ -117,9 +117,10 @@ extension Strings {
       newPassword, passwordChanged, emails, noEmails, addEmail, emailAdded, closeAccount, closeAccountNote, eraseMessages,
       ignoredUsers, stopIgnoring, ignore
     // Calls
-    case callThem, callThemWithCamera, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou, callsYouWithCamera,
-      callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, callEnd, callBack, microphoneOff,
-      microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf, theirMicrophoneOff, callDeclined,
+    case callThem, callThemWithCamera, startCall, callMade, callMadeDeclined, callMadeUnanswered, callOf, callsYou,
+      callsYouWithCamera, callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, askToCall,
+      askToCallWithCamera, allowDevices, devicesRefused, microphoneLevel, callEnd, callBack, microphoneOff, microphoneOn,
+      cameraOff, cameraOn, shareScreen, stopSharing, pictureInPicture, ownPicture, pictureOf, theirMicrophoneOff, callDeclined,
       callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNotSent, callOver
     // Calls of rooms
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,

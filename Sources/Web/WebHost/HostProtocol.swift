@@ -242,6 +242,8 @@ extension PageState {
   public static let canShare = PageState(rawValue: 1 << 8)
   /// One pane at a time: less than 720 pixels wide.
   public static let narrow = PageState(rawValue: 1 << 9)
+  /// The browser shows a video in a window of its own, above all others.
+  public static let canFloat = PageState(rawValue: 1 << 10)
 }
 
 // What a program imports from module `host`. Natively the functions are empty, so that everything above compiles, links and is tested
@@ -416,6 +418,12 @@ extension PageState {
   func hostSocketOpen(_ id: Int32, _ url: Bytes?, _ urlCount: Int32)
   @_extern(wasm, module: "host", name: "socket_send") @_extern(c)
   func hostSocketSend(_ id: Int32, _ text: Bytes?, _ textCount: Int32)
+  @_extern(wasm, module: "host", name: "capture_permission") @_extern(c)
+  func hostCapturePermission(_ id: Int32, _ kinds: Int32)
+  @_extern(wasm, module: "host", name: "preview_open") @_extern(c)
+  func hostPreviewOpen(_ id: Int32, _ view: Int32)
+  @_extern(wasm, module: "host", name: "preview_use") @_extern(c)
+  func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: Bytes?, _ cameraCount: Int32, _ microphone: Bytes?, _ microphoneCount: Int32)
   @_extern(wasm, module: "host", name: "push_subscribe") @_extern(c)
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32)
   @_extern(wasm, module: "host", name: "push_unsubscribe") @_extern(c)
@@ -517,6 +525,9 @@ extension PageState {
   func hostMediaShow(_ id: Int32, _ node: Int32, _ stream: Bytes?, _ streamCount: Int32) {}
   func hostSocketOpen(_ id: Int32, _ url: Bytes?, _ urlCount: Int32) {}
   func hostSocketSend(_ id: Int32, _ text: Bytes?, _ textCount: Int32) {}
+  func hostCapturePermission(_ id: Int32, _ kinds: Int32) {}
+  func hostPreviewOpen(_ id: Int32, _ view: Int32) {}
+  func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: Bytes?, _ cameraCount: Int32, _ microphone: Bytes?, _ microphoneCount: Int32) {}
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32) {}
   func hostPushUnsubscribe() {}
   func hostEventSave(_ entry: Bytes?, _ entryCount: Int32) {}
@@ -584,6 +595,7 @@ func hostMediaDo(_ id: Int32, _ effect: [UInt8]) { withBytes(effect) { effectSta
 func hostMediaShow(_ id: Int32, _ node: Int32, _ stream: String) { withBytes(stream) { streamStart, streamCount in hostMediaShow(id, node, streamStart, streamCount) } }
 func hostSocketOpen(_ id: Int32, _ url: String) { withBytes(url) { urlStart, urlCount in hostSocketOpen(id, urlStart, urlCount) } }
 func hostSocketSend(_ id: Int32, _ text: [UInt8]) { withBytes(text) { textStart, textCount in hostSocketSend(id, textStart, textCount) } }
+func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: String, _ microphone: String) { withBytes(camera) { cameraStart, cameraCount in withBytes(microphone) { microphoneStart, microphoneCount in hostPreviewUse(id, kinds, cameraStart, cameraCount, microphoneStart, microphoneCount) } } }
 func hostPushSubscribe(_ id: Int32, _ key: String) { withBytes(key) { keyStart, keyCount in hostPushSubscribe(id, keyStart, keyCount) } }
 func hostEventSave(_ entry: String) { withBytes(entry) { entryStart, entryCount in hostEventSave(entryStart, entryCount) } }
 func hostExportOpen(_ id: Int32, _ name: String, _ type: String) { withBytes(name) { nameStart, nameCount in withBytes(type) { typeStart, typeCount in hostExportOpen(id, nameStart, nameCount, typeStart, typeCount) } } }

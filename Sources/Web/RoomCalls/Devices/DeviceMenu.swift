@@ -1,6 +1,7 @@
 import CallCore
 import JSON
 import Messenger
+import WebHost
 
 /// Which camera, microphone and loudspeaker are used.
 final class DeviceMenu<D: DOM> {

@@ -15,10 +15,12 @@ final class DirectCallPanel<D: DOM> {
   private var line: TextView<D>
   private let stage: Node
   private var buttons: CallButtons<D>?
+  private var floating: FloatingPicture<D>?
   private var deviceMenu: DeviceMenu<D>?
   /// Own camera and microphone.
   private var source: SourceID?
   private var pictures: [Picture] = []
+  private(set) var showsPictures = false
   /// What this side sends.
   private var own = (isMuted: false, isCameraOff: false, isSharing: false)
   private var talksSince: Double?
@@ -54,17 +56,22 @@ final class DirectCallPanel<D: DOM> {
     let head = dom.element("div", "dc-head", in: root)
     avatar = AvatarView(dom, "ma-avatar-small", in: head)
     let lines = dom.element("div", "ma-title-lines", in: head)
-    title = TextView(dom, "h2", "ma-room-name", in: lines)
+    title = TextView(dom, "h3", "ma-room-name", in: lines)
     line = TextView(dom, "p", "ma-room-line", in: lines)
     dom.setAttribute(line.node, "role", "status")
     stage = dom.element("div", "dc-stage", in: root)
     buttons = CallButtons(dom, "dc-buttons", in: root) { [self] in pressed($0) }
+    floating = FloatingPicture(dom, in: stage) { [calls] in calls.float($0) }
   }
 
   func close() {
     clock?.cancel()
+    floating?.close()
     dom.release(root)
   }
+
+  /// What the browser's media tell.
+  func heard(_ json: JSON) { floating?.heard(json) }
 
   // MARK: Showing
 
@@ -75,16 +82,23 @@ final class DirectCallPanel<D: DOM> {
     title.set(name)
     dom.setAttribute(root, "aria-label", Word.callOf.text(name))
     isElsewhere = call.state != .ringing && call.room != calls.desk.shown
-    let classes = isElsewhere ? "dc-call rc-elsewhere" : call.state == .ringing ? "dc-call rc-rings" : "dc-call"
-    if !classes.hasSameBytes(as: shownClasses) {
-      shownClasses = classes
-      dom.setClass(root, classes)
-    }
+    // The header of its room says whom it is with.
+    let isHere = call.room == calls.desk.shown
+    for node in [avatar.node, title.node] { dom.setFlag(node, "hidden", isHere) }
     room = call.room
     showState(call, name)
     showPictures(call, name, media)
+    setClasses(call)
     showButtons(call)
     deviceMenu?.show(calls.devices)
+  }
+
+  private func setClasses(_ call: MatrixCall) {
+    var classes = "dc-call " + (isElsewhere ? "rc-elsewhere" : call.state == .ringing ? "rc-rings" : "rc-here")
+    if showsPictures { classes += " dc-seen" }
+    guard !classes.hasSameBytes(as: shownClasses) else { return }
+    shownClasses = classes
+    dom.setClass(root, classes)
   }
 
   private func showState(_ call: MatrixCall, _ name: String) {
@@ -146,7 +160,9 @@ final class DirectCallPanel<D: DOM> {
       dom.flush()
       media.show(picture.stream, in: picture.node)
     }
-    dom.setClass(stage, wanted.contains { !$0.isSoundOnly } ? "dc-stage" : "dc-stage dc-bare")
+    showsPictures = wanted.contains { !$0.isSoundOnly }
+    dom.setClass(stage, showsPictures ? "dc-stage" : "dc-stage dc-bare")
+    floating?.show(wanted.first { !$0.isOwn && !$0.isSoundOnly }?.stream)
   }
 
   // MARK: Buttons
@@ -187,8 +203,8 @@ final class DirectCallPanel<D: DOM> {
     case .devices: toggleDevices()
     case .back: if let room { calls.desk.open(room) }
     case .end: calls.perform(.hangUp(call))
-    case .answer: calls.answer(call, withCamera: false)
-    case .answerWithCamera: calls.answer(call, withCamera: true)
+    case .answer, .answerWithCamera:
+      if let room { calls.desk.prepare(toAnswer: call, in: room, withCamera: press == .answerWithCamera) }
     case .decline: calls.decline(call)
     case .layout: break
     }

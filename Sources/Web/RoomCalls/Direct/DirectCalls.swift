@@ -80,24 +80,39 @@ final class DirectCalls<D: DOM> {
 
   // MARK: From the person
 
-  var isBusy: Bool { calls.calls.contains { $0.isOwn } }
+  var isBusy: Bool { room != nil }
+
+  /// Of the call that one takes part in.
+  var room: RoomID? { calls.calls.first { $0.isOwn }?.room }
+
+  /// Whether anybody is seen in it.
+  var showsPictures: Bool { panels.contains { $0.showsPictures } }
 
   /// Whether the user is in a direct or a group call.
   var isInAnyCall: Bool { isBusy || desk.group?.ongoing != nil }
 
   /// Calls `invitee`. Does nothing if the user is already in a call of that room.
-  func place(_ room: RoomID, _ invitee: UserID, withCamera: Bool) {
+  func place(_ room: RoomID, _ invitee: UserID, _ setup: CallSetup) {
     guard !calls.calls.contains(where: { $0.isOwn && $0.room == room }) else { return }
     leaveOthers()
     learnServers { [self] in
-      if !isClosed { handle(.command(.place(room, invitee: invitee, audio: true, video: withCamera))) }
+      guard !isClosed else { return }
+      media.prefer(.kept)
+      handle(.command(.place(room, invitee: invitee, audio: true, video: setup.hasCamera)))
+      if setup.isMuted, let call = calls.calls.first(where: { $0.isOwn && $0.room == room }) { mute(call.handle) }
     }
   }
 
-  func answer(_ call: CallHandle, withCamera: Bool) {
+  /// Nothing where it does not ring any more.
+  func answer(_ call: CallHandle, _ setup: CallSetup) {
+    guard calls.call(call)?.state == .ringing else { return }
     leaveOthers()
-    handle(.command(.answer(call, audio: true, video: withCamera)))
+    media.prefer(.kept)
+    handle(.command(.answer(call, audio: true, video: setup.hasCamera)))
+    if setup.isMuted { mute(call) }
   }
+
+  private func mute(_ call: CallHandle) { handle(.command(.mute(call, audio: true, video: nil))) }
 
   /// Declines a call. If the user is in another call, the caller is told that they are busy.
   func decline(_ call: CallHandle) {
@@ -129,6 +144,8 @@ final class DirectCalls<D: DOM> {
 
   func listDevices() { media.listDevices() }
 
+  func float(_ stream: String) { media.float(stream) }
+
   func use(_ device: CallDevice, for source: SourceID) { media.use(device, for: source) }
 
   // MARK: The machine
@@ -152,6 +169,7 @@ final class DirectCalls<D: DOM> {
     if let port { return port }
     let port = MediaPort { [self] json in
       if let input = MediaInput(json) { return handle(.media(input)) }
+      for panel in panels { panel.heard(json) }
       guard let listed = CallDevice.list(json) else { return }
       devices = listed
       show()
@@ -186,8 +204,10 @@ final class DirectCalls<D: DOM> {
   private func changed(_ handle: CallHandle) {
     guard let call = calls.call(handle) else { return }
     if case .ended(let why) = call.state { ended(call, why) } else { open(call) }
+    if call.state != .ringing, !call.isOutgoing { desk.stoppedRinging(handle) }
     ring()
     show()
+    desk.callsChanged()
   }
 
   private func panel(of call: CallHandle) -> DirectCallPanel<D>? { panels.first { $0.call == call } }

@@ -15,6 +15,7 @@ final class CallView<D: DOM> {
   private let badge: Node
   private let stage: Node
   private var buttons: CallButtons<D>?
+  private var floating: FloatingPicture<D>?
   private var deviceMenu: DeviceMenu<D>?
   private var tiles: [TileView<D>] = []
   /// Whether the tiles have a moderator's buttons.
@@ -25,6 +26,8 @@ final class CallView<D: DOM> {
   private var clock: HostTask?
   /// Who is large, until somebody else speaks.
   private var large: ByteString?
+  /// The last one who spoke and was seen.
+  private var spoke: ByteString?
 
   private struct Layout: Equatable {
     var isGrid = true
@@ -38,13 +41,14 @@ final class CallView<D: DOM> {
     self.call = call
     root = dom.element("section", "gc-call", in: .root)
     let head = dom.element("div", "gc-head", in: root)
-    title = dom.element("h2", "gc-title", in: head)
+    title = dom.element("h3", "gc-title", in: head)
     line = dom.element("p", "gc-line", in: head)
     dom.setAttribute(line, "role", "status")
     badge = dom.element("p", "gc-recorded", in: head)
     dom.setAttribute(badge, "role", "status")
     stage = dom.element("div", "gc-stage", in: root)
     buttons = CallButtons(dom, "gc-buttons", in: root) { [self] in pressed($0) }
+    floating = FloatingPicture(dom, in: stage) { [call] in call.host?.media?.float($0) }
     dom.on(stage, .resize) { [self] event in
       layout.width = event.x
       layout.height = event.y
@@ -55,15 +59,19 @@ final class CallView<D: DOM> {
 
   func close() {
     clock?.cancel()
+    floating?.close()
     dom.release(root)
     dom.flush()
   }
+
+  /// What the browser's media tell.
+  func heard(_ json: JSON) { floating?.heard(json) }
 
   // MARK: Showing
 
   /// One looks at another room: the call is a small window over it.
   private var isElsewhere: Bool { call.isElsewhere }
-  private var wasElsewhere = false
+  private var wasElsewhere: Bool?
 
   func show() {
     let name = Word.groupCallIn.text(call.known?.name ?? call.room.string)
@@ -71,7 +79,9 @@ final class CallView<D: DOM> {
     dom.setAttribute(root, "aria-label", name)
     if isElsewhere != wasElsewhere {
       wasElsewhere = isElsewhere
-      dom.setClass(root, isElsewhere ? "gc-call rc-elsewhere" : "gc-call")
+      dom.setClass(root, isElsewhere ? "gc-call rc-elsewhere" : "gc-call rc-here")
+      // The header of its room says where it is.
+      dom.setFlag(title, "hidden", !isElsewhere)
     }
     showState()
     dom.setText(badge, call.session?.recording == nil ? "" : Word.groupCallRecorded.text)
@@ -122,6 +132,14 @@ final class CallView<D: DOM> {
     }
     arrange(models.count, big)
     for model in models where model.isStream { prefer(model, big) }
+    floating?.show(watched(models))
+  }
+
+  /// Of whom a window of its own shows the picture: a screen, else who speaks or spoke last and is seen, else the first who is.
+  private func watched(_ models: [TileModel]) -> String? {
+    let seen = models.filter { $0.hasPicture && !$0.isOwn && !$0.track.utf8.isEmpty }
+    if let speaker = seen.first(where: { $0.speaks }) { spoke = speaker.key }
+    return (seen.first { $0.isScreen } ?? seen.first { $0.key == spoke } ?? seen.first)?.track
   }
 
   private func tile(_ key: ByteString) -> TileView<D>? { tiles.first { $0.key == key } }

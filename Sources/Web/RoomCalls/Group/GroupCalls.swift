@@ -22,7 +22,7 @@ final class GroupCalls<D: DOM> {
     self.desk = desk
     self.server = server
     bar = CallBar(
-      desk.dom, onJoin: { [self] in join($0) },
+      desk.dom, onJoin: { [self] in prepare($0) },
       onDecline: { [self] in
         bell.decline($0)
         showBar()
@@ -84,16 +84,30 @@ final class GroupCalls<D: DOM> {
 
   // MARK: The call
 
-  func join(_ id: RoomID) {
-    guard let user, let device, id != ongoing?.room else { return }
-    if let known = desk.room(id), known.peopleCount(at: Host.wallClockMilliseconds()) >= Self.peopleLimit {
-      return desk.tell(Word.groupCallFull.text, isTrouble: true)
-    }
+  /// Somebody wants to join: it rings no more, and they see themselves first.
+  private func prepare(_ id: RoomID) {
+    guard hasPlace(id) else { return }
+    bell.decline(id)
+    showBar()
+    desk.prepare(toJoin: id)
+    desk.dom.flush()
+  }
+
+  /// False once the person was told that the call is full.
+  private func hasPlace(_ id: RoomID) -> Bool {
+    let isFull = (desk.room(id)?.peopleCount(at: Host.wallClockMilliseconds()) ?? 0) >= Self.peopleLimit
+    guard isFull else { return true }
+    desk.tell(Word.groupCallFull.text, isTrouble: true)
+    return false
+  }
+
+  func join(_ id: RoomID, _ setup: CallSetup) {
+    guard let user, let device, id != ongoing?.room, hasPlace(id) else { return }
     bell.decline(id)
     ongoing?.hangUp()
     desk.direct?.hangUp()
     ongoing = OngoingCall(self, server, room: id, user: user, device: device)
-    ongoing?.begin()
+    ongoing?.begin(setup)
     ongoingChanged()
   }
 
@@ -101,6 +115,7 @@ final class GroupCalls<D: DOM> {
   private func ongoingChanged() {
     showBar()
     desk.direct?.show()
+    desk.callsChanged()
     desk.dom.flush()
   }
 

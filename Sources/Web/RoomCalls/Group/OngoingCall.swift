@@ -15,6 +15,8 @@ final class OngoingCall<D: DOM> {
   private var view: CallView<D>?
   private var isOver = false
   private(set) var isCapturing = true
+  /// Whether the camera was opened with the microphone.
+  private var hasCamera = false
   /// By which name the browser has a stream.
   private(set) var tracks: [(stream: ByteString, name: String)] = []
   private(set) var devices: [CallDevice] = []
@@ -45,7 +47,7 @@ final class OngoingCall<D: DOM> {
   // MARK: In
 
   /// Camera and microphone open while leave to come in is asked for.
-  func begin() {
+  func begin(_ setup: CallSetup) {
     let host = SessionHost(subscribesToAll: true)
     self.host = host
     host.onChange = { [self] in changed($0) }
@@ -55,7 +57,9 @@ final class OngoingCall<D: DOM> {
       show()
     }
     host.onMedia = { [self] in heard($0) }
-    publishCamera()
+    host.media?.prefer(.kept)
+    publishCamera(withPicture: setup.hasCamera)
+    if setup.isMuted { toggle(.audio) }
     show()
     askForTicket { [self] answer in
       switch answer {
@@ -75,8 +79,11 @@ final class OngoingCall<D: DOM> {
     server.ask(.post, Endpoint.createCallToken.path(room.text)) { [self] in if !isOver { then($0) } }
   }
 
-  private func publishCamera() {
-    perform(.publish(Self.camera, .camera, name: "", audio: true, video: true)) { [self] in notCaptured($0) }
+  private func publishCamera(withPicture: Bool) {
+    hasCamera = withPicture
+    perform(.publish(Self.camera, withPicture ? .camera : .microphone, name: "", audio: true, video: withPicture)) { [self] in
+      notCaptured($0)
+    }
   }
 
   /// One hears and sees the others all the same.
@@ -150,6 +157,7 @@ final class OngoingCall<D: DOM> {
   }
 
   private func heard(_ json: JSON) {
+    view?.heard(json)
     guard let listed = CallDevice.list(json) else { return }
     devices = listed
     show()
@@ -172,12 +180,20 @@ final class OngoingCall<D: DOM> {
   func toggle(_ kind: TrackKind) {
     guard let own = session?.publication(Self.camera) else {
       // What was refused may be allowed by now.
-      return publishCamera()
+      return publishCamera(withPicture: hasCamera || kind == .video)
     }
     switch kind {
     case .audio: perform(.update(Self.camera, hasAudio: !own.hasAudio, hasVideo: nil))
+    case .video where !hasCamera: openCamera(isMuted: !own.hasAudio)
     case .video: perform(.update(Self.camera, hasAudio: nil, hasVideo: !own.hasVideo))
     }
+  }
+
+  /// It was left off at the beginning: what is published has no place for a picture yet.
+  private func openCamera(isMuted: Bool) {
+    perform(.unpublish(Self.camera))
+    publishCamera(withPicture: true)
+    if isMuted { toggle(.audio) }
   }
 
   func toggleScreen() {

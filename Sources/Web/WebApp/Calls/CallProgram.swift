@@ -7,7 +7,7 @@ import WebHost
 /// Calls in rooms. Their program is another one (`Sources/Web/RoomCalls`), loaded when there is first a call: it is told what is known of
 /// rooms and what is said of calls in them, and asks the homeserver through this one, which has the session.
 final class CallProgram<D: DOM> {
-  private let app: App<D>
+  let app: App<D>
   /// Where that program draws.
   private let place: Node
   private(set) var port: FramePort?
@@ -17,6 +17,13 @@ final class CallProgram<D: DOM> {
   /// Whether the homeserver has calls of many.
   private(set) var offersGroupCalls = false
   var onOffered: () -> Void = {}
+  /// The room of the call that one is in, and whether there is a picture in it.
+  private(set) var ongoing: (room: RoomID, isSeen: Bool)?
+  var onOngoing: () -> Void = {}
+  /// What is open before a call that rings is answered.
+  var answering: (call: Int64, frame: DialogFrame<D>)?
+  /// What the browser lets the page use; replaced in tests.
+  var learnPermission: (CaptureKinds, @escaping (CapturePermission) -> Void) -> Void = Host.learnPermission
 
   /// In rooms of so many people a call rings everybody; larger ones show that one goes on.
   private static var smallRoom: Int { 5 }
@@ -79,10 +86,17 @@ final class CallProgram<D: DOM> {
     port?.request("synced")
   }
 
-  func call(in room: RoomID, withCamera: Bool) {
+  func call(in room: RoomID, _ setup: CallSetup) {
     open()
     tell(room)
-    request("call", room) { $0.member("camera", withCamera) }
+    request("call", room) { setup.write(to: &$0) }
+  }
+
+  func answer(_ call: Int64, _ setup: CallSetup) {
+    port?.request("answer") { writer in
+      writer.member("call", call)
+      setup.write(to: &writer)
+    }
   }
 
   private func open() {
@@ -141,13 +155,26 @@ final class CallProgram<D: DOM> {
   // MARK: What is asked
 
   func take(_ json: JSON) {
-    guard json["id"] != nil else {
-      if let words = json["words"]?.string, !app.effects.isStopped {
-        app.notices.show(words, isTrouble: json.bool("trouble") ?? false)
-      }
-      if let room = RoomID(json["room"]) { app.goTo(.room(room)) }
-      return app.dom.flush()
+    if json["id"] != nil { return ask(json) }
+    let room = RoomID(json["room"])
+    switch json.text("event") {
+    case "notice":
+      guard let words = json["words"]?.string, !app.effects.isStopped else { break }
+      app.notices.show(words, isTrouble: json.bool("trouble") ?? false)
+    case "open": if let room { app.goTo(.room(room)) }
+    case "join": if let room { prepare(room, withCamera: nil) }
+    case "answer":
+      if let room, let call = json.integer("call") { prepare(toAnswer: call, in: room, json.bool("camera") ?? false) }
+    case "silent": if let answering, answering.call == json.integer("call") { answering.frame.close() }
+    case "calling":
+      ongoing = room.map { ($0, json.bool("seen") ?? false) }
+      onOngoing()
+    default: break
     }
+    app.dom.flush()
+  }
+
+  private func ask(_ json: JSON) {
     let query = Query<JSON>.passedOn(json.text("method") ?? "", json["path"]?.string ?? "", json["body"]?.bytes ?? [])
     app.ask(query) { [self] answer in
       port?.request("answered") { writer in

@@ -6,7 +6,9 @@ import WebHost
 
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
-  private enum Choice { case search, shared, threads, pinned, firstUnread, date, saved, export, previews, shortcuts, settings }
+  private enum Choice {
+    case video, details, search, shared, threads, pinned, firstUnread, date, saved, export, previews, shortcuts, settings
+  }
 
   private let screen: RoomScreen<D>
 
@@ -18,6 +20,11 @@ struct ConversationMenu<D: DOM> {
       let menu = Menu(Strings[.roomMenu], in: frame)
       func add(_ choice: Choice, _ words: Strings.Key, _ icon: Drawing, isOn: Bool? = nil) {
         menu.add(words, icon, isOn: isOn) { run(choice) }
+      }
+      // A phone's header has no room for them.
+      if Host.pageState.contains(.narrow) {
+        if screen.header.offersVideo { add(.video, .callThemWithCamera, .camera) }
+        add(.details, .details, .people)
       }
       add(.search, .searchRoom, .search)
       add(.shared, .sharedInRoom, .picture)
@@ -40,6 +47,8 @@ struct ConversationMenu<D: DOM> {
 
   private func run(_ choice: Choice) {
     switch choice {
+    case .video: screen.header.onCall?(true)
+    case .details: screen.header.openDetails()
     case .search: screen.panel.show(.search)
     case .shared: screen.panel.show(.shared)
     case .threads: screen.panel.show(.threads)

@@ -8,6 +8,7 @@ import WebHost
 final class RoomHeader<D: DOM> {
   private let app: App<D>
   private let dom: D
+  private let node: Node
   private let avatar: AvatarView<D>
   /// Takes the focus when the room is opened, so that a screen reader says which.
   let title: Node
@@ -17,6 +18,8 @@ final class RoomHeader<D: DOM> {
   private var safetyWord: TextView<D>
   private var line: TextView<D>
   private let details: Node
+  /// On a phone: the name opens them.
+  private let detailsByName: Node
   private let voice: Node
   private let camera: Node
   private let search: Node
@@ -28,13 +31,17 @@ final class RoomHeader<D: DOM> {
   /// With or without the camera.
   var onCall: ((Bool) -> Void)?
   var offersGroupCalls: () -> Bool = { false }
+  /// Whether one is in the call of that room.
+  var isInCall: (RoomID) -> Bool = { _ in false }
+  /// Whether the other one can be called with a picture.
+  private(set) var offersVideo = false
   var onMenu: (() -> Void)?
   var onPins: (() -> Void)?
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
     dom = app.dom
-    let node = dom.element("header", "ma-header ma-room-header", in: parent)
+    node = dom.element("header", "ma-header ma-room-header", in: parent)
     dom.markPart(node)
     let back = dom.button("ma-round ma-back", icon: .back, label: .back, in: node)
     let box = dom.element("div", "ma-room-title", in: node)
@@ -53,23 +60,28 @@ final class RoomHeader<D: DOM> {
     safetySign = dom.element("span", "ma-room-safety-sign", in: safety)
     safetyWord = TextView(dom, "span", "ma-room-safety-word", in: safety)
     line = TextView(dom, "p", "ma-room-line", in: below)
-    pins = dom.button("ma-round ma-round-small", icon: .pin, in: node)
+    detailsByName = dom.button("ma-room-open ma-narrow-only", label: Strings[.details], in: box)
+    pins = dom.button("ma-round ma-round-small ma-wide-only", icon: .pin, in: node)
     dom.setFlag(pins, "hidden", true)
     voice = dom.button("ma-round", icon: .phone, label: .callThem, in: node)
-    camera = dom.button("ma-round", icon: .camera, label: .callThemWithCamera, in: node)
+    camera = dom.button("ma-round ma-wide-only", icon: .camera, label: .callThemWithCamera, in: node)
     search = dom.button("ma-round ma-wide-only", icon: .search, label: .searchRoom, in: node)
     menu = dom.button("ma-round", icon: .more, label: .roomMenu, in: node)
-    details = dom.button("ma-round", icon: .people, label: .details, in: node)
+    details = dom.button("ma-round ma-wide-only", icon: .people, label: .details, in: node)
     dom.on(back, .click) { _ in app.goTo(.list) }
     dom.on(pins, .click) { [self] _ in onPins?() }
     dom.on(voice, .click) { [self] _ in onCall?(false) }
     dom.on(camera, .click) { [self] _ in onCall?(true) }
     dom.on(search, .click) { [self] _ in onSearch?() }
     dom.on(menu, .click) { [self] _ in onMenu?() }
-    dom.on(details, .click) { _ in
-      guard let room = app.place.room else { return }
-      app.goTo(app.place.showsDetails ? .room(room) : .details(room))
-    }
+    for button in [details, detailsByName] { dom.on(button, .click) { [self] _ in openDetails() } }
+  }
+
+  func setShown(_ isShown: Bool) { dom.setFlag(node, "hidden", !isShown) }
+
+  func openDetails() {
+    guard let room = app.place.room else { return }
+    app.goTo(app.place.showsDetails ? .room(room) : .details(room))
   }
 
   func update(_ id: RoomID, _ room: Room?) {
@@ -88,10 +100,11 @@ final class RoomHeader<D: DOM> {
     }
     let isDirect = room?.isDirect ?? false
     // Direct calls are signalled by messages (`ClientError.encryptedRoom`), calls of rooms by state.
-    let canCall = room?.membership == .join && Host.canCall && !(isDirect && room?.isEncrypted ?? false)
+    let canCall = room?.membership == .join && Host.canCall && !(isDirect && room?.isEncrypted ?? false) && !isInCall(id)
+    offersVideo = canCall && isDirect
     dom.setFlag(voice, "hidden", !canCall || !isDirect && !offersGroupCalls())
-    dom.setFlag(camera, "hidden", !canCall || !isDirect)
-    for node in [search, menu, details] { dom.setFlag(node, "hidden", room?.membership != .join) }
+    dom.setFlag(camera, "hidden", !offersVideo)
+    for node in [search, menu, details, detailsByName] { dom.setFlag(node, "hidden", room?.membership != .join) }
   }
 
   /// A room that the user is not in.
@@ -101,7 +114,8 @@ final class RoomHeader<D: DOM> {
     name.set(title)
     line.set(room.about)
     showSafety(nil)
-    for node in [muted, pins, voice, camera, search, menu, details] { dom.setFlag(node, "hidden", true) }
+    offersVideo = false
+    for node in [muted, pins, voice, camera, search, menu, details, detailsByName] { dom.setFlag(node, "hidden", true) }
     pinned = 0
   }
 

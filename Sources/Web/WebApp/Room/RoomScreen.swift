@@ -24,13 +24,14 @@ final class RoomScreen<D: DOM> {
   /// The wait for the frame at which what changed is shown.
   private var pause: HostTask?
 
-  init(_ app: App<D>, in parent: Node) {
+  /// - Parameter top: has the header, above a call that stands between it and the messages.
+  init(_ app: App<D>, header top: Node, in parent: Node) {
     self.app = app
     dom = app.dom
-    root = dom.element("main", "ma-room", in: parent)
+    root = dom.element("div", "ma-room", in: parent)
     welcome = WelcomePane(app, in: root)
     stage = dom.element("div", "ma-stage", in: root)
-    header = RoomHeader(app, in: stage)
+    header = RoomHeader(app, in: top)
     let columns = dom.element("div", "ma-columns", in: stage)
     let column = dom.element("div", "ma-column", in: columns)
     conversation = Conversation(app, in: column)
@@ -38,7 +39,7 @@ final class RoomScreen<D: DOM> {
     notice = RoomNotice(app, in: column)
     panel = SidePanel(app, in: columns)
     space = SpaceHome(app, in: root)
-    dom.setFlag(stage, "hidden", true)
+    setShown(false)
     beginning.onHello = { [self] in conversation.writer.composer.focus() }
     header.onSearch = { [self] in panel.show(.search) }
     header.onPins = { [self] in panel.show(.pinned) }
@@ -79,7 +80,7 @@ final class RoomScreen<D: DOM> {
     welcome.setHidden(id != nil)
     if id == nil { welcome.update() }
     let home = id.flatMap { isSpaceHome($0) ? $0 : nil }
-    dom.setFlag(stage, "hidden", id == nil || home != nil)
+    setShown(id != nil && home == nil)
     conversation.show(home == nil ? id.map { .live($0) } : nil)
     space.show(home)
     app.effects.blobs.forgetShown()
@@ -87,6 +88,11 @@ final class RoomScreen<D: DOM> {
     showRoom()
     // On a phone the field would bring up the keyboard before anything was read.
     dom.focus(header.title)
+  }
+
+  private func setShown(_ isShown: Bool) {
+    dom.setFlag(stage, "hidden", !isShown)
+    header.setShown(isShown)
   }
 
   /// A space one is in opens its home instead of messages.
@@ -99,7 +105,7 @@ final class RoomScreen<D: DOM> {
   private func showRoom() {
     guard let id = room else { return }
     if isSpaceHome(id) {
-      dom.setFlag(stage, "hidden", true)
+      setShown(false)
       return space.show(id)
     }
     let state = app.client.room(id)

@@ -11,8 +11,9 @@ final class MainScreen<D: DOM> {
   private let dom: D
   let root: Node
   private let body: Node
-  /// The call, and the room below it.
+  /// From the top: the header of the room, the call, the room. A wide window has the last two beside each other.
   private let center: Node
+  private let top: Node
   private let banner: ConnectionBanner<D>
   private let list: RoomList<D>
   /// nil until its part of the program is there.
@@ -34,12 +35,19 @@ final class MainScreen<D: DOM> {
     banner = ConnectionBanner(app, in: root)
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
-    center = dom.element("div", "ma-center", in: body)
+    center = dom.element("main", "ma-center", in: body)
+    top = dom.element("div", "ma-center-top", in: center)
     calls = CallProgram(app, in: center)
-    roomToCome = dom.element("main", "ma-room", in: center)
+    roomToCome = dom.element("div", "ma-room", in: center)
     dom.element("p", "ma-note", text: .loading, in: dom.element("div", "ma-empty", in: roomToCome))
     dom.on(root, .focus) { app.dialogs.opener = $0.node }
     calls.onOffered = { [self] in room?.roomsChanged() }
+    calls.onOngoing = { [self] in
+      // A call that ends because another tab goes on says so behind the end of this screen.
+      guard app.main === self else { return }
+      showCall()
+      room?.roomsChanged()
+    }
     banner.update()
     list.showProfile()
   }
@@ -55,9 +63,10 @@ final class MainScreen<D: DOM> {
 
   private func makeRoom() {
     dom.release(roomToCome)
-    let room = RoomScreen(app, in: center)
-    room.header.onCall = { [self] in if let room = app.place.room { calls.call(in: room, withCamera: $0) } }
+    let room = RoomScreen(app, header: top, in: center)
+    room.header.onCall = { [self] in if let room = app.place.room { calls.prepare(room, withCamera: $0) } }
     room.header.offersGroupCalls = { [self] in calls.offersGroupCalls }
+    room.header.isInCall = { [self] in calls.ongoing?.room == $0 }
     room.panel.onShown = { [self] in
       showsPanel = $0
       showPanes(app.place)
@@ -99,8 +108,15 @@ final class MainScreen<D: DOM> {
     dom.setClass(body, classes)
   }
 
+  /// In a wide window a call with pictures stands beside the messages of its room.
+  private func showCall() {
+    let isBeside = calls.ongoing.map { $0.isSeen && $0.room == app.place.room } ?? false
+    dom.setClass(center, isBeside ? "ma-center ma-has-call" : "ma-center")
+  }
+
   func show(_ place: Place) {
     showPanes(place)
+    showCall()
     room?.show(place.room)
     // What was asked for last is seen.
     if place.showsDetails { room?.panel.show(nil) }

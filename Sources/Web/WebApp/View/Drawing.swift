@@ -4,7 +4,7 @@ import Messenger
 enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
     download, fold, muted,
-    phone, pin, camera
+    phone, pin, camera, cameraOff, microphone, microphoneOff
   // Of menus
   case reply, forward, thread, smile, pencil, copy, clock, info, unread, flag, eyeOff, bin, again, calendar, keyboard, gear,
     bell,
@@ -53,6 +53,9 @@ enum Drawing {
       "M5 4.5 H9 L10.5 9 L8 10.8 a11.5 11.5 0 0 0 5.2 5.2 L15 13.5 L19.5 15 V19 a1.5 1.5 0 0 1 -1.6 1.5 C10.5 20 4 13.5 3.5 6.1 A1.5 1.5 0 0 1 5 4.5 Z"
     case .pin: "M9 4 H15 L14.4 10.5 L17.5 14 H6.5 L9.6 10.5 Z M12 14 V20"
     case .camera: Outline.camera
+    case .cameraOff: Drawing.camera.outline + " M4 4 L20 20"
+    case .microphone: "M9 7 a3 3 0 0 1 6 0 V11.5 a3 3 0 0 1 -6 0 Z M5.5 11.5 a6.5 6.5 0 0 0 13 0 M12 18 V21"
+    case .microphoneOff: Drawing.microphone.outline + " M4 4 L20 20"
     case .fold: "M7 10 L12 15 L17 10"
     case .reply: "M9.5 6 L4 11.5 L9.5 17 M4 11.5 H14 a6 6 0 0 1 6 6 V19"
     case .forward: "M14.5 6 L20 11.5 L14.5 17 M20 11.5 H10 a6 6 0 0 0 -6 6 V19"
