@@ -201,7 +201,8 @@ let package = Package(
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption"], settings: web),
+      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption"],
+      settings: web),
     program(
       "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
 
