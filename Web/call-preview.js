@@ -64,7 +64,7 @@ function openPreview(tell, findView) {
     timer = setInterval(() => tell(2, ear.level()), levelMilliseconds);
   }
 
-  // The browser asks once for all of them. If one cannot be had, the others may be; but whoever has just said no is not asked again.
+  // The browser asks once for all of them. If one cannot be had, the others may be; but a user who has just said no is not asked again.
   async function take(wanted) {
     try {
       const asked = Object.assign({}, ...await Promise.all(wanted.map(kind => constraints[kind](chosen[kind]))));

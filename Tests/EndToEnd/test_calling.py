@@ -180,7 +180,7 @@ async def _(test):
 
 
 # Proves A13
-@test("why the browser will ask is said before it does, and after a refusal what to do; whoever is called for the first time is told, too")
+@test("why the browser will ask is said before it does, and after a refusal what to do; a person who is called for the first time is told, too")
 async def _(test):
     async with direct_chat(test, permissions=None) as (alice, boris, room, alice_user):
         for person in (alice, boris):
@@ -228,7 +228,7 @@ async def _(test):
         await alice.until(PLAYS, f"{boris.name}’s picture")
         await check(alice, "in a call")
         main, stage = page.get_by_role("main"), call(alice)
-        # The name of the other one stands once above the messages, and no button calls whom one talks to.
+        # The other's name stands once above the messages, and no button calls a person who is in the call.
         assert await main.get_by_role("heading", name=alice.name).or_(main.get_by_role("heading", name=boris.name)).count() == 1
         assert await main.get_by_role("button", name="Video call").count() == await main.get_by_role("button", name="Call", exact=True).count() == 0
         controls = await stage.get_by_role("button").all_inner_texts()

@@ -237,7 +237,7 @@ async def call_with_video(do):
         await do.at(do.person.line("Video call"))
     else:
         await do.press("button", "Video call", exact=True)
-    # What is seen and heard of oneself comes first.
+    # The preview comes first.
     await do.at(do.person.preview.get_by_role("button", name="Start call"))
     await do.person.page.get_by_text("Ringing…").wait_for()
     do.done("Call somebody with video", 3 if do.on_phone else 2)

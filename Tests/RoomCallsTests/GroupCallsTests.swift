@@ -143,7 +143,7 @@ struct GroupCallsTests {
     #expect(page.texts.contains("groupCallRings boris Garden"))
     page.click("join")
     #expect(page.said.contains { $0["event"]?.string == "join" && $0["room"]?.string == "!r:a.example" })
-    #expect(page.desk.group?.ongoing == nil && !page.texts.contains("groupCallRings boris Garden"), "one sees oneself first")
+    #expect(page.desk.group?.ongoing == nil && !page.texts.contains("groupCallRings boris Garden"), "the preview comes first")
   }
 
   @Test("Without a camera at first a microphone alone is published; the camera is opened when it is turned on")
@@ -157,7 +157,7 @@ struct GroupCallsTests {
     #expect(own?.kind == .camera && own?.hasVideo == true && own?.hasAudio == false)
   }
 
-  @Test("The page is told in which room one is in a call, once")
+  @Test("The page is told once which room the user's call is in")
   func ongoing() {
     let page = Page()
     page.room(["@boris:a.example"])

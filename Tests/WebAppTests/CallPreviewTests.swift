@@ -29,7 +29,7 @@ struct CallPreviewTests {
   private func take(_ json: String, _ calls: CallProgram<FakeDOM>) throws { calls.take(try JSON.parse(Array(json.utf8))) }
 
   // Proves A6
-  @Test("nothing is said of a call before its button is pressed; cancelled, there is none")
+  @Test("nothing is said of a call before its button is pressed; after Cancel there is no call")
   func start() throws {
     var told: [JSON] = []
     let calls = try calls { told.append($0) }
@@ -117,7 +117,7 @@ struct CallPreviewTests {
   }
 
   // Proves A6
-  @Test("each kind of device that has a name is a list, with the one that is used chosen; how loud one is goes with the voice")
+  @Test("each kind of device that has a name is a list, with the one that is used chosen; the level follows the voice")
   func devices() throws {
     let preview = try preview(withCamera: true)
     #expect(page.all("ma-choice").isEmpty)

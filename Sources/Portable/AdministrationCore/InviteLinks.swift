@@ -33,7 +33,7 @@ extension Query {
     }
   }
 
-  /// Ends a link at once, whoever made it.
+  /// Ends any user's link at once.
   package static func revokeUserInviteLink(_ id: ByteString) -> Query<Void> {
     Query<Void>(.revokeUserLink, Endpoint.revokeUserLink.path(id))
   }

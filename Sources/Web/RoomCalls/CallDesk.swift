@@ -124,7 +124,7 @@ final class CallDesk<D: DOM> {
     port?.tell("silent") { $0.member("call", Int64(call)) }
   }
 
-  /// One is in a call now, or no longer: the page makes room for it.
+  /// The user has joined or left a call: the page makes room for it.
   func callsChanged() {
     let room = group?.ongoing?.room ?? direct?.room
     let now = Ongoing(room: room, isSeen: group?.ongoing != nil || direct?.showsPictures ?? false)

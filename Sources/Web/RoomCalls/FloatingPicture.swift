@@ -26,7 +26,7 @@ final class FloatingPicture<D: DOM> {
   /// The call is over.
   func close() { if isOpen { float("") } }
 
-  /// - Parameter stream: of whom it shows now; nil while nobody is seen.
+  /// - Parameter stream: the stream it shows; nil while nobody sends a picture.
   func show(_ stream: String?) {
     let wanted = stream ?? ""
     guard !wanted.hasSameBytes(as: self.stream) else { return }

@@ -16,7 +16,7 @@ public struct CallDevice: Equatable {
     left.id == right.id && left.kind == right.kind && left.isUsed == right.isUsed && left.label.hasSameBytes(as: right.label)
   }
 
-  /// nil for what is none of them.
+  /// Returns nil if the JSON is not a device of a known kind.
   init?(_ json: JSON) {
     guard let id = json.text("id"), let kind = Kind(json["kind"]) else { return nil }
     self.id = id

@@ -3,7 +3,7 @@ import Messenger
 
 /// Whether the person and the browser let the page use a camera or a microphone.
 public enum CapturePermission: Int32, Sendable {
-  /// The browser asks when one is opened.
+  /// The browser asks the user when a device is opened.
   case undecided = 0
   case granted = 1
   case refused = 2
@@ -43,7 +43,7 @@ public final class MediaPreview {
     case off = 0
     case on = 1
     case refused = 2
-    /// There is none, or another program has it.
+    /// There is no such device, or another program uses it.
     case missing = 3
   }
 

@@ -112,7 +112,7 @@ import Testing
     #expect(device.own.deviceKeys.claimedKey(in: try parsed("[]")) == nil)
   }
 
-  @Test(arguments: ["-1", "1e400", "99999999999999999999", #""many""#, "null"]) func `a count that makes no sense is none`(
+  @Test(arguments: ["-1", "1e400", "99999999999999999999", #""many""#, "null"]) func `a senseless count means zero`(
     _ count: String
   ) throws {
     var device = try published()

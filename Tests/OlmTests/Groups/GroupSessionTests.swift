@@ -57,7 +57,7 @@ import Testing
     #expect(try later.decrypt(messages[3]).plaintext == ascii("message 3"))
   }
 
-  @Test mutating func `sessions agree if one is the other further on`() throws {
+  @Test mutating func `sessions agree if the second is a later state of the first`() throws {
     let outbound = OutboundGroupSession(random: &random)
     let whole = try InboundGroupSession(sharedKey: outbound.sharedKey.exposed())
     let later = try InboundGroupSession(exportedKey: whole.exportedKey(at: 70_000).exposed())

@@ -220,7 +220,7 @@ package struct PeopleFinder: Sendable {
     /// Somebody whose ID was written to its end.
     let exact: UserID?
     let term: FoldedText
-    /// The beginning of an ID, which goes on behind the colon; nil where there is none.
+    /// The beginning of an ID, which goes on behind the colon; nil if there is no ID.
     let start: ByteString?
 
     init(_ finder: PeopleFinder) {
@@ -332,7 +332,7 @@ extension Client {
     }
     for room in joined where people.count < limit { if let user = room.directUserID { add(user, of: room) } }
     for room in joined where !room.isDirect && people.count < limit {
-      // Those who are offered before anything is typed are the same each time, whoever spoke last at the top.
+      // Those who are offered before anything is typed are the same each time, with the last speaker at the top.
       let members = room.state.members
       let spoke = [room.state.preview?.sender].compactMap { $0 }.filter { members[$0]?.isPresent ?? false }
       let first = session.map { members.first(PeopleFinder.shownLimit, except: $0.userID) } ?? []

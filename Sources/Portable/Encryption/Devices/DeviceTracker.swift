@@ -8,7 +8,7 @@ package enum DeviceNews: Equatable, Sendable {
   case refused(UserID, DeviceID, DeviceRefusal)
 }
 
-/// The devices of everybody with whom an encrypted room is shared. It makes no requests: `nextQuery` says what to ask the server for.
+/// The devices of everybody who shares an encrypted room with the user. It makes no requests: `nextQuery` says what to ask the server for.
 ///
 /// A user's list is outdated from the moment the server names the user until an answer that was asked for after it. So a change that comes
 /// while a query is under way is never lost. Spec: Client-Server API, "Tracking the device list for a user".

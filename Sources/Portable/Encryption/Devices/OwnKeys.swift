@@ -52,7 +52,7 @@ package struct OwnKeys: Sendable {
 
   // MARK: Uploads
 
-  /// The body of the next `/keys/upload`, if there is something to upload. One is under way at a time. Keys that an earlier one had and that the
+  /// The body of the next `/keys/upload`, if there is something to upload. Only one upload runs at a time. Keys that an earlier one had and that the
   /// server has not confirmed are in it again, the same ones.
   ///
   /// - Parameter now: milliseconds since 1970.

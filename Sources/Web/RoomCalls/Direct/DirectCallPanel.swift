@@ -82,7 +82,7 @@ final class DirectCallPanel<D: DOM> {
     title.set(name)
     dom.setAttribute(root, "aria-label", Word.callOf.text(name))
     isElsewhere = call.state != .ringing && call.room != calls.desk.shown
-    // The header of its room says whom it is with.
+    // The header of its room shows the other person.
     let isHere = call.room == calls.desk.shown
     for node in [avatar.node, title.node] { dom.setFlag(node, "hidden", isHere) }
     room = call.room

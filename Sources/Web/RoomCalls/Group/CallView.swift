@@ -135,7 +135,7 @@ final class CallView<D: DOM> {
     floating?.show(watched(models))
   }
 
-  /// Of whom a window of its own shows the picture: a screen, else who speaks or spoke last and is seen, else the first who is.
+  /// The stream for a window of its own: a shared screen, else the last speaker with a picture, else the first person with one.
   private func watched(_ models: [TileModel]) -> String? {
     let seen = models.filter { $0.hasPicture && !$0.isOwn && !$0.track.utf8.isEmpty }
     if let speaker = seen.first(where: { $0.speaks }) { spoke = speaker.key }

@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import WebHost
 
-/// What one sees before a call: the own picture, how loud one is, and which devices are used. The devices are kept for the next call, and in
+/// What users see before a call: their own picture, how loud they are, and the devices in use. The devices are kept for the next call, and in
 /// calls of rooms whether camera and microphone are on.
 final class CallPreview<D: DOM> {
   private let dom: D

@@ -8,7 +8,7 @@ import WebHost
 final class TargetFinder<D: DOM> {
   enum Target: Equatable {
     case room(RoomID)
-    /// Somebody whom the account has no direct chat with.
+    /// A person without a direct chat with the user.
     case person(UserID)
   }
 

@@ -14,7 +14,7 @@ final class Crowd<D: DOM> {
   /// Larger rooms are loaded page by page.
   private static var wholeLimit: Int { 500 }
 
-  /// Finds them by a few letters. Two whom the server listed may share a name.
+  /// Finds them by a few letters. Two people from the server's list may share a name.
   var finder: PeopleFinder
   /// Names that were chosen from a list, as they stand in the text.
   private var chosen: [(name: [UInt8], user: UserID)] = []

@@ -31,7 +31,7 @@ final class RoomHeader<D: DOM> {
   /// With or without the camera.
   var onCall: ((Bool) -> Void)?
   var offersGroupCalls: () -> Bool = { false }
-  /// Whether one is in the call of that room.
+  /// Whether the user is in that room's call.
   var isInCall: (RoomID) -> Bool = { _ in false }
   /// Whether the other one can be called with a picture.
   private(set) var offersVideo = false

@@ -70,7 +70,7 @@ final class RoomNotice<D: DOM> {
     let isDirect = room?.isDirect ?? false
     say(name.map { isDirect ? Strings[.invitedToChat, $0] : Strings[.invitedBy, $0] } ?? Strings[.invitedBySomeone])
     if let inviter = room?.inviter {
-      // Names are what people give themselves: whoever wants to know for sure looks here.
+      // People choose their own names: the ID is for those who want to be sure.
       let address = dom.element("details", "ma-inviter", in: node)
       dom.element("summary", "ma-link", text: .userID, in: address)
       dom.element("p", "ma-note", text: inviter.string, in: address)
