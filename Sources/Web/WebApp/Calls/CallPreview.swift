@@ -29,7 +29,6 @@ final class CallPreview<D: DOM> {
   /// The browser has told what it lets the page use.
   private var isKnown = false
   private var shownRefusal: Strings.Key?
-  private var mayStart = true
 
   init(_ app: App<D>, _ plan: CallPlan, in frame: DialogFrame<D>, _ then: @escaping (CallSetup) -> Void) {
     self.frame = frame
@@ -53,13 +52,7 @@ final class CallPreview<D: DOM> {
     for kind in [CallDevice.Kind.camera, .microphone, .loudspeaker] { addChoice(kind, in: lists) }
     picture.onToggle = { [self] in toggle($0) }
     dom.on(cancel, .click) { _ in frame.close() }
-    for button in [allow, again] {
-      dom.on(button, .click) { [self] _ in
-        // The button goes.
-        dom.focus(start)
-        ask()
-      }
-    }
+    for button in [allow, again] { dom.on(button, .click) { [self] _ in ask() } }
     dom.on(start, .click) { [self] _ in begin() }
     show()
     media = MediaPreview(in: picture.video) { [self] in heard($0) }
@@ -128,11 +121,7 @@ final class CallPreview<D: DOM> {
     dom.setFlag(again, "hidden", refusal == nil)
     // Between two, one who cannot be heard has no call.
     let isUnheard = outcomes.microphone == .refused || outcomes.microphone == .missing
-    let mayStart = plan.withCamera == nil || !isUnheard
-    guard mayStart != self.mayStart else { return }
-    self.mayStart = mayStart
-    dom.setFlag(start, "disabled", !mayStart)
-    if !mayStart { dom.focus(again) }
+    dom.setFlag(start, "disabled", plan.withCamera != nil && isUnheard)
   }
 
   private var refusal: Strings.Key? {
