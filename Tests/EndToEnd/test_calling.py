@@ -194,10 +194,12 @@ async def _(test):
         await alice.preview.get_by_role("button", name="Allow").click()
         await alice.preview.get_by_text("The browser does not let this page see or hear you.").wait_for()
         await expect(alice.preview.get_by_role("button", name="Start call")).to_be_disabled()
+        await expect(alice.preview.get_by_role("button", name="Try again")).to_be_focused()
         await alice.picture("call-preview-refused")
         await alice.page.evaluate("allow()")
         await alice.preview.get_by_role("button", name="Try again").click()
         await alice.until(PLAYS, "Your own picture")
+        await expect(alice.preview.get_by_role("button", name="Start call")).to_be_focused()
         await reason.wait_for(state="hidden")
         assert events(alice_user, room, "m.call.invite") == []
         await alice.preview.get_by_role("button", name="Start call").click()

@@ -42,6 +42,21 @@ struct CallTests {
     #expect(told[1]["at"]?.integer == 1000 && old == Host.wallClockMilliseconds() - 2000)
   }
 
+  @Test("a call rings everybody in rooms of at most five people", arguments: [(5, true), (6, false)])
+  func small(people: Int, rings: Bool) throws {
+    let page = Page()
+    page.signIn()
+    let content = room("Garden", []).replacing(#""m.joined_member_count":3"#, with: #""m.joined_member_count":\#(people)"#)
+    page.sync([("!garden:chat.example", content)])
+    let calls = try #require(page.app.main).calls
+    let garden = try #require(RoomID("!garden:chat.example"))
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    var told: [JSON] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    #expect(told.first?["small"]?.bool == rings)
+  }
+
   @Test("its requests go to the homeserver with the session, each is answered once")
   func requests() throws {
     let page = Page()

@@ -29,6 +29,9 @@ final class CallPreview<D: DOM> {
   /// The browser has told what it lets the page use.
   private var isKnown = false
   private var shownRefusal: Strings.Key?
+  private var mayStart = true
+  /// Allow or Try again has the focus, and goes once that is done.
+  private var isPressed = false
 
   init(_ app: App<D>, _ plan: CallPlan, in frame: DialogFrame<D>, _ then: @escaping (CallSetup) -> Void) {
     self.frame = frame
@@ -52,7 +55,13 @@ final class CallPreview<D: DOM> {
     for kind in [CallDevice.Kind.camera, .microphone, .loudspeaker] { addChoice(kind, in: lists) }
     picture.onToggle = { [self] in toggle($0) }
     dom.on(cancel, .click) { _ in frame.close() }
-    for button in [allow, again] { dom.on(button, .click) { [self] _ in ask() } }
+    for button in [allow, again] {
+      dom.on(button, .click) { [self] _ in
+        isPressed = true
+        if mayStart { dom.focus(start) }
+        ask()
+      }
+    }
     dom.on(start, .click) { [self] _ in begin() }
     show()
     media = MediaPreview(in: picture.video) { [self] in heard($0) }
@@ -84,6 +93,9 @@ final class CallPreview<D: DOM> {
     case .opened(let microphone, let camera):
       outcomes = (microphone, camera)
       mayAsk = false
+      show()
+      if isPressed { dom.focus(mayStart ? start : again) }
+      isPressed = false
     case .level(let level): return picture.show(level: level)
     case .devices(let devices): show(devices)
     }
@@ -121,7 +133,11 @@ final class CallPreview<D: DOM> {
     dom.setFlag(again, "hidden", refusal == nil)
     // Between two, one who cannot be heard has no call.
     let isUnheard = outcomes.microphone == .refused || outcomes.microphone == .missing
-    dom.setFlag(start, "disabled", plan.withCamera != nil && isUnheard)
+    let mayStart = plan.withCamera == nil || !isUnheard
+    guard mayStart != self.mayStart else { return }
+    self.mayStart = mayStart
+    dom.setFlag(start, "disabled", !mayStart)
+    if !mayStart { dom.focus(again) }
   }
 
   private var refusal: Strings.Key? {
