@@ -30,6 +30,8 @@ final class CallPreview<D: DOM> {
   private var isKnown = false
   private var shownRefusal: Strings.Key?
   private var mayStart = true
+  /// Allow or Try again has the focus, and goes once that is done.
+  private var isPressed = false
 
   init(_ app: App<D>, _ plan: CallPlan, in frame: DialogFrame<D>, _ then: @escaping (CallSetup) -> Void) {
     self.frame = frame
@@ -55,8 +57,8 @@ final class CallPreview<D: DOM> {
     dom.on(cancel, .click) { _ in frame.close() }
     for button in [allow, again] {
       dom.on(button, .click) { [self] _ in
-        // The button goes.
-        dom.focus(start)
+        isPressed = true
+        if mayStart { dom.focus(start) }
         ask()
       }
     }
@@ -91,6 +93,9 @@ final class CallPreview<D: DOM> {
     case .opened(let microphone, let camera):
       outcomes = (microphone, camera)
       mayAsk = false
+      show()
+      if isPressed { dom.focus(mayStart ? start : again) }
+      isPressed = false
     case .level(let level): return picture.show(level: level)
     case .devices(let devices): show(devices)
     }
