@@ -41,11 +41,11 @@ SIGHT = """async pixels => {
     })),
   };
 }"""
-# The lines of each: initials, the name, the ID with what they say of themselves, what is remarked.
-MEMBERS = """members => Object.fromEntries(members.map(member => {
-  const lines = member.innerText.split('\\n'), at = lines.findLastIndex(line => /^@\\S+:\\S+( · .*)?$/.test(line));
-  return [lines[at].split(' · ')[0], [lines.slice(at + 1).includes('invited') ? 'invite' : 'join', lines[at - 1]]];
-}))"""
+# Whether each is only invited, and the name.
+MEMBERS = """members => members.map(member => {
+  const remarks = [...member.querySelectorAll('.ma-remark')].map(remark => remark.textContent);
+  return [remarks.includes('invited') ? 'invite' : 'join', member.querySelector('.ma-entry-name').textContent];
+})"""
 
 
 class Unread(Exception):
@@ -191,7 +191,7 @@ class PageClient:
                 return view
             await self._show("/details")
             await self.person.members.first.wait_for()
-            view["members"] = await self.person.members.evaluate_all(MEMBERS)
+            view["members"] = sorted(await self.person.members.evaluate_all(MEMBERS))
             view["timeline"] = await self._rows(truth)
             await self._show()
         except (Error, Unread) as error:

@@ -116,7 +116,8 @@ class Truth:
 
     def page_view(self, user):
         unread = self.counts[user][0]
-        members = {user: shown for user, shown in shown_names(self.members).items() if shown[0] != "ban"}
+        # By name: two who share one have their IDs beside it.
+        members = sorted(shown for shown in shown_names(self.members).values() if shown[0] != "ban")
         return {"timeline": self.page_rows(), "members": members, "unread": "99+" if unread > 99 else str(unread)}
 
     def page_rows(self):
