@@ -148,8 +148,8 @@ class RichEditor {
     this.earlier = null;
     const { field } = this, before = field.value.slice(0, offset), after = field.value.slice(offset);
     for (const option of field.closest('.ma-writer')?.querySelectorAll('[role="option"]') ?? []) {
-      const [name, id] = [...option.querySelectorAll('span')].map(part => part.textContent);
-      const written = id?.startsWith('@') && [`@${name} `, `@${name} (${id}) `].find(words => before.endsWith(words));
+      const id = option.dataset.user, name = option.querySelector('span')?.textContent;
+      const written = id && [`@${name} `, `@${name} (${id}) `].find(words => before.endsWith(words));
       if (!written) continue;
       const link = `[${labelOf(written.trim())}](https://matrix.to/#/${encodeURIComponent(id)}) `, all = before.slice(0, -written.length) + link;
       valueOf.set.call(field, all + after);

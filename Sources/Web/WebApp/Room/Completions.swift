@@ -186,6 +186,8 @@ final class Completions<D: DOM> {
       let option = dom.element("div", "ma-completion", in: list)
       dom.setAttribute(option, "role", "option")
       dom.setAttribute(option, "id", "ma-completion-\(index)")
+      // The rich editor makes a mention of the name.
+      if choice.person != nil { dom.setAttribute(option, "data-user", choice.text) }
       if choice.isPicture {
         let image = dom.element("img", "mg-emoji", in: option)
         dom.setAttribute(image, "alt", "")
