@@ -164,7 +164,9 @@ export class Program {
   #addPart(from) {
     const [file, version] = from.split('#');
     const program = file.replace(/\.[^.]+(?=\.wasm$)/, '') + '#' + version;
-    return this.#instantiate(new URL(file, this.url), { [program]: this.#exports });
+    // A part of another version wants functions of a program that is not this one: that they are not there is a LinkError.
+    const given = new Proxy({ [program]: this.#exports }, { get: (known, module) => known[module] ?? {} });
+    return this.#instantiate(new URL(file, this.url), given);
   }
 
   #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
