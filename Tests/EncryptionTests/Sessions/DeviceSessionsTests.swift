@@ -106,6 +106,19 @@ private struct Side {
     #expect(copy.refusal(message, from: ann) == .notForThisDevice)
   }
 
+  @Test func `a refused message changes nothing`() throws {
+    var (one, other) = try pair()
+    let message = try one.write("hello", to: other)
+    let refusal = other.refusal(message, from: bob)
+    #expect(refusal == .wrongSender && !other.sessions.hasSession(with: one.keys))
+    #expect(other.device.own.account.oneTimeKeys.count == 50)
+    #expect(try other.read(message, from: ann).content.text("text") == "hello")
+    let second = try one.write("again", to: other)
+    let again = other.refusal(second, from: bob)
+    #expect(again == .wrongSender)
+    #expect(try other.read(second, from: ann).content.text("text") == "again")
+  }
+
   @Test func `a device in the list with another fingerprint is refused`() throws {
     var (one, other) = try pair()
     let message = try one.write("hello", to: other)

@@ -137,7 +137,7 @@ package struct OwnKeys: Sendable {
           if isFallback { writer.member("fallback", true) }
         }
         guard let signed = object?.signed(by: user, DeviceKeys.keyID(of: device), account.signing) else { continue }
-        writer.key(ByteString("signed_curve25519:" + String(decoding: key.name, as: UTF8.self)))
+        writer.key(ByteString(Algorithm.signedOneTimeKey.string + ":" + String(decoding: key.name, as: UTF8.self)))
         writer.write(signed)
       }
     }

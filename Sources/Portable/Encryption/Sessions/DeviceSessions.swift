@@ -59,37 +59,49 @@ package struct DeviceSessions: Sendable {
     guard let text = part.text("body"), let body = Base64.decode(Array(text.utf8)), let type = part.integer("type"),
       let message = OlmMessage(type: type, body: body)
     else { throw .malformed }
-    let plaintext: [UInt8]
-    do throws(OlmError) {
-      plaintext = try open(message, identity, &own)
-    } catch { throw .undecryptable(error) }
-    guard let json = try? JSON.parse(plaintext) else { throw .malformed }
-    return try OlmPayload(json, from: sender, by: identity, to: own, knowing: tracker)
+    let opened: Opened
+    do throws(OlmError) { opened = try open(message, identity, own.account) } catch { throw .undecryptable(error) }
+    guard let json = try? JSON.parse(opened.plaintext) else { throw .malformed }
+    let payload = try OlmPayload(json, from: sender, by: identity, to: own, knowing: tracker)
+    own.account = opened.account
+    if let place = opened.place { sessions[identity]?.remove(at: place) }
+    keep(opened.session, identity)
+    return payload
   }
 
-  private mutating func open(_ message: OlmMessage, _ identity: Curve25519Key, _ own: inout OwnKeys) throws(OlmError) -> [UInt8]
-  {
+  /// A message and the state after it, which is kept once what it says has been checked.
+  private struct Opened {
+    let plaintext: [UInt8]
+    let session: Session
+    /// Of the session before the message; nil for a new one.
+    let place: Int?
+    let account: Account
+  }
+
+  private func open(_ message: OlmMessage, _ identity: Curve25519Key, _ account: Account) throws(OlmError) -> Opened {
     let known = sessions[identity] ?? []
     if case .preKey(let bytes) = message {
       // A session that is there already: with a new one a message could be read again.
-      for place in known.indices where try known[place].isBegun(by: bytes) { return try read(message, identity, at: place) }
-      let (session, plaintext) = try own.account.accept(bytes, from: identity)
-      keep(session, identity)
-      return plaintext
+      for place in known.indices where try known[place].isBegun(by: bytes) {
+        return try read(message, known[place], at: place, account)
+      }
+      var account = account
+      let (session, plaintext) = try account.accept(bytes, from: identity)
+      return Opened(plaintext: plaintext, session: session, place: nil, account: account)
     }
     var reason = OlmError.wrongSession
     for place in known.indices {
-      do throws(OlmError) { return try read(message, identity, at: place) } catch { if error != .wrongMAC { reason = error } }
+      do throws(OlmError) {
+        return try read(message, known[place], at: place, account)
+      } catch { if error != .wrongMAC { reason = error } }
     }
     throw reason
   }
 
-  private mutating func read(_ message: OlmMessage, _ identity: Curve25519Key, at place: Int) throws(OlmError) -> [UInt8] {
-    guard var session = sessions[identity]?[place] else { throw .wrongSession }
+  private func read(_ message: OlmMessage, _ known: Session, at place: Int, _ account: Account) throws(OlmError) -> Opened {
+    var session = known
     let plaintext = try session.decrypt(message)
-    sessions[identity]?.remove(at: place)
-    keep(session, identity)
-    return plaintext
+    return Opened(plaintext: plaintext, session: session, place: place, account: account)
   }
 
   private mutating func keep(_ session: Session, _ identity: Curve25519Key) {

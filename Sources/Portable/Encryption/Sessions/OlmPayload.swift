@@ -68,7 +68,7 @@ package struct OlmPayload: Sendable {
   }
 }
 
-/// Why an Olm message is not taken. Nothing has changed then, but for a one-time key that it used up.
+/// Why an Olm message is not taken. Nothing has changed then: no session is kept of it, and no one-time key is used up.
 package enum OlmRefusal: Error, Equatable, Sendable {
   case malformed
   case unknownAlgorithm
