@@ -15,6 +15,13 @@ final class RoomDirectory<D: DOM> {
     case space(RoomID)
     /// Only rooms of the space that the user can join.
     case toJoin(RoomID)
+
+    var space: RoomID? {
+      switch self {
+      case .server: nil
+      case .space(let space), .toJoin(let space): space
+      }
+    }
   }
 
   private let app: App<D>
@@ -34,6 +41,8 @@ final class RoomDirectory<D: DOM> {
   private var version = 0
   private var isLoaded = false
   private var listed: [RoomID] = []
+  /// The rooms of the space that the list was made of.
+  private var children: [RoomID] = []
   /// Called with the number of rooms that are listed.
   var onLoad: (Int) -> Void = { _ in }
 
@@ -43,6 +52,7 @@ final class RoomDirectory<D: DOM> {
     self.frame = frame
     self.source = source
     dom = app.dom
+    if let space = source.space { children = app.client.spaces.children(of: space) }
     if case .server = source {
       search = Field(dom, .searchRooms, kind: "search", in: parent)
       server = Field(dom, .serverAddress, kind: "search", hint: .directoryHint, in: parent)
@@ -74,6 +84,15 @@ final class RoomDirectory<D: DOM> {
   func close() { isClosed = true }
 
   private var isShown: Bool { !isClosed && frame?.isOpen ?? true }
+
+  /// The space has other rooms by now, or the user has joined one of those that are to join.
+  func followSpace() {
+    guard let space = source.space else { return }
+    let now = app.client.spaces.children(of: space)
+    guard now != children || isOutdated else { return }
+    children = now
+    reload()
+  }
 
   func reload() {
     version += 1
@@ -158,8 +177,11 @@ final class RoomDirectory<D: DOM> {
     onLoad(listed.count)
   }
 
-  /// Whether the user has joined one of them since.
-  var isOutdated: Bool { listed.contains { app.client.room($0)?.membership == .join } }
+  /// Whether the user has joined one of those that are to join since.
+  private var isOutdated: Bool {
+    guard case .toJoin = source else { return false }
+    return listed.contains { app.client.room($0)?.membership == .join }
+  }
 
   // MARK: One room
 

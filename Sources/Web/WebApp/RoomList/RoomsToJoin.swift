@@ -16,8 +16,6 @@ final class RoomsToJoin<D: DOM> {
   private let place: Node
   private var directory: RoomDirectory<D>?
   private var space: RoomID?
-  /// The rooms of the space that the list was made of.
-  private var children: [RoomID] = []
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -38,7 +36,6 @@ final class RoomsToJoin<D: DOM> {
     dom.releaseChildren(of: place)
     setShown(false)
     guard let space else { return }
-    children = app.client.spaces.children(of: space)
     let directory = RoomDirectory(app, .toJoin(space), at: place)
     self.directory = directory
     directory.onLoad = { [self] count in if self.space == space { setShown(count > 0) } }
@@ -54,11 +51,5 @@ final class RoomsToJoin<D: DOM> {
 
   /// The space has other rooms, or the user has joined one of them.
   @inline(never)
-  func update() {
-    guard let space else { return }
-    let now = app.client.spaces.children(of: space)
-    guard now != children || directory?.isOutdated ?? false else { return }
-    children = now
-    directory?.reload()
-  }
+  func update() { directory?.followSpace() }
 }

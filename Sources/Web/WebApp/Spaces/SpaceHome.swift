@@ -20,8 +20,6 @@ final class SpaceHome<D: DOM> {
   private let rooms: Node
   private var directory: RoomDirectory<D>?
   private var space: RoomID?
-  /// The rooms that the list was made of.
-  private var children: [RoomID] = []
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -62,7 +60,6 @@ final class SpaceHome<D: DOM> {
     directory = nil
     dom.releaseChildren(of: rooms)
     guard let id else { return }
-    children = app.client.spaces.children(of: id)
     directory = RoomDirectory(app, .space(id), at: rooms)
     directory?.setHidden(false)
     update()
@@ -80,10 +77,7 @@ final class SpaceHome<D: DOM> {
     topic.set(room.topic?.string ?? "")
     dom.setFlag(invite, "hidden", !app.may(.invite, in: id))
     dom.setFlag(add, "hidden", !app.may(.sendState(.spaceChild), in: id))
-    let now = app.client.spaces.children(of: id)
-    guard now != children else { return }
-    children = now
-    directory?.reload()
+    directory?.followSpace()
   }
 
   private func openAddMenu() {
