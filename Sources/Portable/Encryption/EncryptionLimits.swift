@@ -4,4 +4,8 @@ package enum EncryptionLimits {
   package static let devicesOfUser = 1_000
   /// Users of one `/keys/query`.
   package static let usersOfQuery = 250
+  /// Devices that give the same session as their own.
+  package static let keysOfSession = 8
+  /// The spec sets no limit; an ID is a key in base64.
+  package static let sessionIDBytes = 255
 }

@@ -1,0 +1,130 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// The session that this device encrypts a room's messages with, and the devices that can read it.
+///
+/// A value: store it after each call that changes it, before the message or the key leaves. Then no index is used twice, and nobody who has the
+/// key is forgotten. Spec: Client-Server API, "m.megolm.v1.aes-sha2".
+package struct OutboundRoom: Sendable {
+  /// A device that has the key, or that it is on its way to.
+  struct Holder: Hashable, Sendable {
+    let user: UserID
+    let device: DeviceID
+    /// The first message that it can read.
+    let index: UInt32
+  }
+
+  package let room: RoomID
+  /// Milliseconds since 1970.
+  package let createdAt: Int64
+  /// Whether members who come later may get the key.
+  package let sharesHistory: Bool
+  var session: OutboundGroupSession
+  var holders: [Curve25519Key: Holder] = [:]
+  /// Who was told that they do not get the key, and why.
+  var told: [Curve25519Key: WithheldCode] = [:]
+  /// Whether somebody left who may have the key.
+  private(set) var isOver = false
+
+  package init(_ room: RoomID, sharesHistory: Bool, random: inout SecretSource, at now: Int64) {
+    self.init(room, OutboundGroupSession(random: &random), sharesHistory: sharesHistory, createdAt: now)
+  }
+
+  init(_ room: RoomID, _ session: OutboundGroupSession, sharesHistory: Bool, createdAt: Int64, isOver: Bool = false) {
+    self.room = room
+    self.session = session
+    self.sharesHistory = sharesHistory
+    self.createdAt = createdAt
+    self.isOver = isOver
+  }
+
+  package var id: ByteString { ByteString(decoding: session.id) }
+
+  // MARK: Rotation
+
+  /// Somebody left, was removed or declined: they may have the key.
+  package mutating func end() { isOver = true }
+
+  /// Whether the next message needs a new session.
+  package func isDue(
+    _ encryption: RoomEncryption, _ recipients: Recipients, sharesHistory: Bool, at now: Int64
+  ) -> Bool {
+    if isOver || sharesHistory != self.sharesHistory { return true }
+    if Int(session.index) >= encryption.rotationMessages { return true }
+    // A clock that was set back tells nothing of the age.
+    if !(0..<encryption.rotationMilliseconds).contains(now - createdAt) { return true }
+    let readers = Set(recipients.readers.map { $0.identity })
+    return holders.keys.contains { !readers.contains($0) }
+  }
+
+  // MARK: Sharing
+
+  /// The readers who do not have the key.
+  package func missing(_ recipients: Recipients) -> [DeviceKeys] {
+    recipients.readers.filter { holders[$0.identity] == nil }
+  }
+
+  /// The content of `m.room_key`, for a device that then has it.
+  package mutating func share(with device: DeviceKeys) throws(JSONError) -> JSON {
+    holders[device.identity] = Holder(user: device.user, device: device.device, index: session.index)
+    told[device.identity] = nil
+    let key = session.sharedKey.exposed()
+    return try JSON.object { writer in
+      writer.member("algorithm", Algorithm.megolm)
+      writer.member("room_id", room)
+      writer.member("session_id", id)
+      writer.member("session_key", ByteString(decoding: Base64.encode(key)))
+      writer.member("shared_history", sharesHistory)
+      // The name that was in use before spec 1.19.
+      writer.member("org.matrix.msc3061.shared_history", sharesHistory)
+    }
+  }
+
+  /// The content of `m.room_key.withheld`; nil where the device was told before. It goes unencrypted.
+  package mutating func withhold(
+    _ withheld: Recipients.Withheld, from own: OwnKeys
+  ) throws(JSONError) -> JSON? {
+    guard told[withheld.device.identity] != withheld.code else { return nil }
+    told[withheld.device.identity] = withheld.code
+    return try JSON.object { writer in
+      writer.member("algorithm", Algorithm.megolm)
+      writer.member("code", withheld.code.text)
+      writer.member("sender_key", ByteString(decoding: own.account.identity.key.text))
+      // Without a session between both, no key of any room can be sent.
+      guard withheld.code != .noOlm else { return }
+      writer.member("room_id", room)
+      writer.member("session_id", id)
+    }
+  }
+
+  // MARK: Encrypting
+
+  /// The content of `m.room.encrypted`.
+  ///
+  /// - Parameter content: its `m.relates_to` stands beside the ciphertext, so that servers can follow it.
+  package mutating func encrypt(_ type: EventType, _ content: JSON, from own: OwnKeys) throws(OlmError) -> [UInt8] {
+    guard let unrelated = try? content.replacing(["m.relates_to"], { _ in }) else { throw .malformed }
+    let plaintext = JSONWriter.object { writer in
+      writer.member("type", type)
+      writer.member("content", unrelated)
+      writer.member("room_id", room)
+    }
+    let ciphertext = try session.encrypt(plaintext)
+    return JSONWriter.object { writer in
+      writer.member("algorithm", Algorithm.megolm)
+      writer.member("sender_key", ByteString(decoding: own.account.identity.key.text))
+      writer.member("device_id", own.device)
+      writer.member("session_id", id)
+      writer.member("ciphertext", ByteString(decoding: Base64.encode(ciphertext)))
+      if let relation = content["m.relates_to"] { writer.member("m.relates_to", relation) }
+    }
+  }
+
+  /// The own copy of the key: this device reads what it has sent.
+  package func ownKey(of own: OwnKeys) throws(OlmError) -> RoomKey {
+    let owner = RoomKey.Owner(user: own.user, identity: own.account.identity.key, signing: own.account.signing.key)
+    return RoomKey(
+      room, try InboundGroupSession(sharedKey: session.sharedKey.exposed()), .proven(owner), sharesHistory: sharesHistory)
+  }
+}
