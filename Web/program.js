@@ -19,22 +19,28 @@ export function later(file, load) {
 }
 
 function fetchedLater(load) {
-  let script = null, isLoading = false;
+  let script = null;
   const waiting = [];
   return ask => {
     if (script !== null) { ask(script); return; }
     waiting.push(ask);
-    if (isLoading) return;
-    isLoading = true;
-    load().then(loaded => {
+    if (waiting.length > 1) return;
+    loaded(load).then(loaded => {
       // What is asked meanwhile stands behind.
-      while (waiting.length > 0) waiting.shift()(loaded);
+      while (waiting.length > 0) {
+        try { waiting.shift()(loaded); } catch (error) { console.error(error); }
+      }
       script = loaded;
-    }, error => {
-      isLoading = false;
-      console.error(error);
     });
   };
+}
+
+// Without a network it tries again, ever less often: somebody waits for it.
+async function loaded(load) {
+  for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
+    try { return await load(); } catch (error) { console.info(String(error)); }
+    await new Promise(resolve => setTimeout(resolve, pause));
+  }
 }
 
 // The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once, and what it
