@@ -21,19 +21,32 @@ package struct DeviceTracker: Sendable {
 
   private var tracked: [UserID: UserDevices] = [:]
   private var servers: [ServerName: FailingServer] = [:]
+  /// Users of whom the store has another record, or none.
+  private(set) var unstored: Set<UserID> = []
 
   package init() {}
+
+  /// As they were stored.
+  mutating func restore(_ devices: UserDevices, of user: UserID) { tracked[user] = devices }
+
+  /// nil for who is not tracked any more.
+  func record(of user: UserID) -> [UInt8]? { tracked[user]?.record(of: user) }
+
+  mutating func markStored() { unstored = [] }
 
   // MARK: Who is tracked
 
   /// Their lists are outdated until they are asked for.
   package mutating func track(_ users: [UserID]) {
-    for user in users where tracked[user] == nil { tracked[user] = UserDevices() }
+    for user in users where tracked[user] == nil {
+      tracked[user] = UserDevices()
+      unstored.insert(user)
+    }
   }
 
   /// No encrypted room is shared with them any more.
   package mutating func forget(_ users: [UserID]) {
-    for user in users { tracked[user] = nil }
+    for user in users where tracked.removeValue(forKey: user) != nil { unstored.insert(user) }
   }
 
   package func isTracked(_ user: UserID) -> Bool { tracked[user] != nil }
@@ -50,16 +63,27 @@ package struct DeviceTracker: Sendable {
   /// Those of the users whose list may have changed since it was asked for.
   package func outdated(among users: [UserID]) -> [UserID] { users.filter { tracked[$0]?.isOutdated ?? false } }
 
+  /// Whether an answer about one of the users may be here soon.
+  func isAnyAwaited(among users: [UserID], at now: Int64) -> Bool {
+    users.contains { user in
+      guard let known = tracked[user], known.isOutdated else { return false }
+      return known.asked != nil || isReachable(user.serverName, at: now)
+    }
+  }
+
   // MARK: What the server says
 
   /// `device_lists.changed`.
   package mutating func changed(_ users: [UserID]) {
-    for user in users { tracked[user]?.markOutdated() }
+    for user in users where tracked[user] != nil {
+      tracked[user]?.markOutdated()
+      unstored.insert(user)
+    }
   }
 
   /// What happened in between is not known, as after a sync without a token.
   package mutating func lostTrack() {
-    for user in tracked.keys { tracked[user]?.markOutdated() }
+    changed(tracked.keys.map { $0 })
   }
 
   // MARK: Queries
@@ -90,6 +114,7 @@ package struct DeviceTracker: Sendable {
         tracked[user]?.giveUp()
       } else {
         servers[user.serverName] = nil
+        unstored.insert(user)
         news += tracked[user]?.take(answer["device_keys"]?[user.text], of: user) ?? []
       }
     }

@@ -20,9 +20,9 @@ package struct OwnKeys: Sendable {
   /// One-time keys that the server has; nil until it has said so.
   private var keysAtServer: Int?
   /// Whether the server has handed out the fallback key.
-  private var isFallbackUsed = false
+  private(set) var isFallbackUsed = false
   /// When the fallback key was made, in milliseconds since 1970.
-  private var fallbackTime: Int64 = 0
+  private(set) var fallbackTime: Int64 = 0
   private var isUploading = false
   private var hasRenamed = false
 
@@ -30,6 +30,16 @@ package struct OwnKeys: Sendable {
     self.user = user
     self.device = device
     self.account = account
+  }
+
+  /// As it was stored.
+  init(
+    user: UserID, device: DeviceID, account: Account, isDevicePublished: Bool, isFallbackUsed: Bool, fallbackTime: Int64
+  ) {
+    self.init(user: user, device: device, account: account)
+    self.isDevicePublished = isDevicePublished
+    self.isFallbackUsed = isFallbackUsed
+    self.fallbackTime = fallbackTime
   }
 
   package var deviceKeys: DeviceKeys {

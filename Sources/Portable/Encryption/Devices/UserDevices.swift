@@ -11,6 +11,14 @@ struct UserDevices: Sendable {
   /// The revision of the query that is under way.
   private(set) var asked: UInt64?
 
+  init() {}
+
+  /// As it was stored.
+  init(_ devices: [DeviceID: DeviceKeys], isOutdated: Bool) {
+    self.devices = devices
+    known = isOutdated ? 0 : revision
+  }
+
   var isOutdated: Bool { known != revision }
 
   mutating func markOutdated() { revision &+= 1 }

@@ -15,6 +15,8 @@ package struct EncryptedEvent: Sendable {
   /// It stands beside the ciphertext, for servers.
   let relation: JSON?
 
+  package var name: RoomKeys.Name { RoomKeys.Name(room, session) }
+
   /// - Parameter room: of the sync or the request that the event came with.
   package init(_ event: Event, in room: RoomID) throws(Undecryptable) {
     guard event.type == .encrypted, event.stateKey == nil, let id = event.eventID, let sender = event.sender else {

@@ -7,12 +7,11 @@ import Olm
 /// A value: store it after each call that changes it, before the message or the key leaves. Then no index is used twice, and nobody who has the
 /// key is forgotten. Spec: Client-Server API, "m.megolm.v1.aes-sha2".
 package struct OutboundRoom: Sendable {
-  /// A device that has the key, or that it is on its way to.
+  /// A device by its name and its key: another user's device may claim the same key.
   struct Holder: Hashable, Sendable {
     let user: UserID
     let device: DeviceID
-    /// The first message that it can read.
-    let index: UInt32
+    let identity: Curve25519Key
   }
 
   package let room: RoomID
@@ -21,11 +20,14 @@ package struct OutboundRoom: Sendable {
   /// Whether members who come later may get the key.
   package let sharesHistory: Bool
   var session: OutboundGroupSession
-  var holders: [Curve25519Key: Holder] = [:]
+  /// Devices that have the key, or that it is on its way to, and the index of the first message that each can read.
+  var holders: [Holder: UInt32] = [:]
   /// Who was told that they do not get the key, and why.
-  var told: [Curve25519Key: WithheldCode] = [:]
+  var told: [Holder: WithheldCode] = [:]
   /// Whether somebody left who may have the key.
   private(set) var isOver = false
+  /// Whether it is known who has it. One that was stored without is not used again.
+  var hasHolders = true
 
   package init(_ room: RoomID, sharesHistory: Bool, random: inout SecretSource, at now: Int64) {
     self.init(room, OutboundGroupSession(random: &random), sharesHistory: sharesHistory, createdAt: now)
@@ -54,7 +56,7 @@ package struct OutboundRoom: Sendable {
     if Int(session.index) >= encryption.rotationMessages { return true }
     // A clock that was set back tells nothing of the age.
     if !(0..<encryption.rotationMilliseconds).contains(now - createdAt) { return true }
-    let readers = Set(recipients.readers.map { $0.identity })
+    let readers = Set(recipients.readers.map { Holder($0) })
     return holders.keys.contains { !readers.contains($0) }
   }
 
@@ -62,13 +64,13 @@ package struct OutboundRoom: Sendable {
 
   /// The readers who do not have the key.
   package func missing(_ recipients: Recipients) -> [DeviceKeys] {
-    recipients.readers.filter { holders[$0.identity] == nil }
+    recipients.readers.filter { holders[Holder($0)] == nil }
   }
 
   /// The content of `m.room_key`, for a device that then has it.
   package mutating func share(with device: DeviceKeys) throws(JSONError) -> JSON {
-    holders[device.identity] = Holder(user: device.user, device: device.device, index: session.index)
-    told[device.identity] = nil
+    holders[Holder(device)] = session.index
+    told[Holder(device)] = nil
     let key = session.sharedKey.exposed()
     return try JSON.object { writer in
       writer.member("algorithm", Algorithm.megolm)
@@ -81,12 +83,15 @@ package struct OutboundRoom: Sendable {
     }
   }
 
+  /// The key could not be sent.
+  mutating func forget(_ device: DeviceKeys) { holders[Holder(device)] = nil }
+
   /// The content of `m.room_key.withheld`; nil where the device was told before. It goes unencrypted.
   package mutating func withhold(
     _ withheld: Recipients.Withheld, from own: OwnKeys
   ) throws(JSONError) -> JSON? {
-    guard told[withheld.device.identity] != withheld.code else { return nil }
-    told[withheld.device.identity] = withheld.code
+    guard told[Holder(withheld.device)] != withheld.code else { return nil }
+    told[Holder(withheld.device)] = withheld.code
     return try JSON.object { writer in
       writer.member("algorithm", Algorithm.megolm)
       writer.member("code", withheld.code.text)
@@ -126,5 +131,11 @@ package struct OutboundRoom: Sendable {
     let owner = RoomKey.Owner(user: own.user, identity: own.account.identity.key, signing: own.account.signing.key)
     return RoomKey(
       room, try InboundGroupSession(sharedKey: session.sharedKey.exposed()), .proven(owner), sharesHistory: sharesHistory)
+  }
+}
+
+extension OutboundRoom.Holder {
+  init(_ device: DeviceKeys) {
+    self.init(user: device.user, device: device.device, identity: device.identity)
   }
 }

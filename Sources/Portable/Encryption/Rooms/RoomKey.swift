@@ -88,15 +88,18 @@ package struct RoomKey: Sendable {
 
   // MARK: Reading
 
-  /// Notes which event it was.
-  mutating func decrypt(_ event: EncryptedEvent) throws(Undecryptable) -> ClearEvent {
+  /// - Returns: what the event says, and its index if no event was known to have it.
+  mutating func decrypt(_ event: EncryptedEvent) throws(Undecryptable) -> (ClearEvent, new: UInt32?) {
     let opened: (plaintext: [UInt8], index: UInt32)
     do throws(OlmError) { opened = try session.decrypt(event.ciphertext) } catch {
       throw error == .unreachableIndex ? .missingKey : .damaged
     }
     let clear = try ClearEvent(opened.plaintext, of: event, origin)
-    guard seen.note(opened.index, event) else { throw .replayed }
-    return clear
+    switch seen.note(opened.index, event) {
+    case .new: return (clear, new: opened.index)
+    case .known: return (clear, new: nil)
+    case .replayed: throw .replayed
+    }
   }
 }
 

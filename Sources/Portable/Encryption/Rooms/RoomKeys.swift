@@ -17,23 +17,40 @@ package struct RoomKeys: Sendable {
     }
   }
 
-  private var keys: [Name: [RoomKey]] = [:]
+  struct Entry: Sendable {
+    var keys: [RoomKey] = []
+    /// Who says that they do not give the key to this device.
+    var withheld: [UserID: WithheldCode] = [:]
+  }
+
+  /// Indices of which another event is known than the store has.
+  struct Page: Hashable, Sendable {
+    let name: Name
+    let number: UInt32
+  }
+
+  var entries = RecordCache<Name, Entry>(limit: EncryptionLimits.cachedRoomKeys)
+  private(set) var changedPages: Set<Page> = []
 
   package init() {}
 
-  package func keys(of name: Name) -> [RoomKey] { keys[name] ?? [] }
+  package func keys(of name: Name) -> [RoomKey] { entries.value(of: name)?.keys ?? [] }
 
-  /// As they were stored.
-  mutating func restore(_ restored: [RoomKey], _ name: Name) { keys[name] = restored }
+  /// All changes are in the batch that is written now.
+  mutating func markStored(evicting: Bool) {
+    changedPages = []
+    entries.markStored(evicting: evicting)
+  }
 
-  mutating func forget(_ name: Name) { keys[name] = nil }
+  // MARK: Keys that come
 
   /// - Returns: whether something can be read now that could not before.
   package mutating func add(_ new: RoomKey) -> Bool {
-    var known = keys(of: new.name)
-    let isNew = Self.add(new, to: &known)
-    keys[new.name] = known
-    return isNew
+    var entry = entries.value(of: new.name) ?? Entry()
+    guard Self.add(new, to: &entry.keys) else { return false }
+    entries.set(entry, new.name)
+    for key in entry.keys { for page in key.seen.pages { changedPages.insert(Page(name: new.name, number: page)) } }
+    return true
   }
 
   private static func add(_ new: RoomKey, to known: inout [RoomKey]) -> Bool {
@@ -52,20 +69,30 @@ package struct RoomKeys: Sendable {
     return true
   }
 
+  /// Somebody does not give the key to this device.
+  package mutating func withhold(_ name: Name, by user: UserID, _ code: WithheldCode) {
+    var entry = entries.value(of: name) ?? Entry()
+    guard entry.withheld.count < EncryptionLimits.keysOfSession || entry.withheld[user] != nil else { return }
+    entry.withheld[user] = code
+    entries.set(entry, name)
+  }
+
+  // MARK: Reading
+
   /// - Parameter event: from a room's timeline.
   package mutating func decrypt(_ event: EncryptedEvent) throws(Undecryptable) -> ClearEvent {
-    let name = Name(event.room, event.session)
-    let known = keys(of: name)
-    var reason = Undecryptable.missingKey
+    var entry = entries.value(of: event.name) ?? Entry()
+    var reason = entry.withheld[event.sender].map { Undecryptable.withheld($0) } ?? .missingKey
     // A key that its owner gave comes first.
-    let places = known.indices.filter { known[$0].reads(event.sender) }.ordered { !known[$0].isClaimed && known[$1].isClaimed }
+    let places = entry.keys.indices.filter { entry.keys[$0].reads(event.sender) }
+      .ordered { !entry.keys[$0].isClaimed && entry.keys[$1].isClaimed }
     for place in places {
-      var key = known[place]
       do throws(Undecryptable) {
-        let clear = try key.decrypt(event)
-        keys[name]?[place] = key
+        let (clear, index) = try entry.keys[place].decrypt(event)
+        if let index { changedPages.insert(Page(name: event.name, number: index / SeenIndices.pageIndices)) }
+        entries.keep(entry, event.name)
         return clear
-      } catch { reason = error }
+      } catch { if error != .missingKey { reason = error } }
     }
     throw reason
   }

@@ -1,3 +1,4 @@
+import JSON
 import MatrixModel
 import Olm
 
@@ -14,19 +15,26 @@ struct SeenIndices: Equatable, Sendable {
     let event: [UInt8]
   }
 
+  enum Verdict: Equatable, Sendable {
+    case new, known, replayed
+  }
+
   /// Senders of one index.
   static let senders = 8
+  /// Indices of one record.
+  static let pageIndices: UInt32 = 64
 
   private(set) var marks: [UInt32: [Mark]] = [:]
 
-  /// - Returns: false for another event than before.
-  mutating func note(_ index: UInt32, _ event: EncryptedEvent) -> Bool {
+  var pages: Set<UInt32> { Set(marks.keys.map { $0 / Self.pageIndices }) }
+
+  mutating func note(_ index: UInt32, _ event: EncryptedEvent) -> Verdict {
     let mark = Mark(event)
     let known = marks[index] ?? []
-    if let before = known.first(where: { $0.sender == mark.sender }) { return before == mark }
-    guard known.count < Self.senders else { return false }
+    if let before = known.first(where: { $0.sender == mark.sender }) { return before == mark ? .known : .replayed }
+    guard known.count < Self.senders else { return .replayed }
     marks[index, default: []].append(mark)
-    return true
+    return .new
   }
 
   mutating func restore(_ index: UInt32, _ mark: Mark) { marks[index, default: []].append(mark) }

@@ -11,28 +11,54 @@ package struct DeviceSessions: Sendable {
   /// A device gets a new session at most so often, whatever it sends.
   static let repairPauseMilliseconds: Int64 = 60 * 60 * 1_000
 
-  /// The one to write with first: the one last heard from, as the other side certainly has it.
-  private var sessions: [Curve25519Key: [Session]] = [:]
-  private var repairs: [Curve25519Key: Int64] = [:]
+  /// A session, and the fingerprint of the device that it is with. Another user's device may claim the same identity key: then it has sessions of
+  /// its own.
+  struct Link: Sendable {
+    var session: Session
+    let signing: Ed25519Key
+  }
+
+  struct Entry: Sendable {
+    /// The one to write with first: the one last heard from, as the other side certainly has it.
+    var links: [Link] = []
+    /// Milliseconds since 1970.
+    var repairedAt: Int64?
+  }
+
+  var entries = RecordCache<Curve25519Key, Entry>(limit: EncryptionLimits.cachedDevices)
 
   package init() {}
 
-  package func hasSession(with device: DeviceKeys) -> Bool { !(sessions[device.identity] ?? []).isEmpty }
+  package func hasSession(with device: DeviceKeys) -> Bool { place(of: device, in: links(of: device.identity)) != nil }
+
+  private func links(of identity: Curve25519Key) -> [Link] { entries.value(of: identity)?.links ?? [] }
+
+  private func place(of device: DeviceKeys, in links: [Link]) -> Int? {
+    links.firstIndex { $0.signing == device.signing }
+  }
+
+  private mutating func set(_ links: [Link], _ identity: Curve25519Key) {
+    var entry = entries.value(of: identity) ?? Entry()
+    entry.links = links
+    entries.set(entry, identity)
+  }
 
   /// - Parameter oneTime: from `DeviceKeys.claimedKey`, which has checked its signature.
   package mutating func begin(
     with device: DeviceKeys, oneTime: Curve25519Key, from own: OwnKeys, random: inout SecretSource
   ) throws(OlmError) {
-    keep(try own.account.session(to: device.identity, oneTime: oneTime, random: &random), device.identity)
+    let session = try own.account.session(to: device.identity, oneTime: oneTime, random: &random)
+    keep(Link(session: session, signing: device.signing), before: links(of: device.identity), device.identity)
   }
 
   /// The content of an `m.room.encrypted` event for the device; nil without a session.
   package mutating func encrypt(
     _ type: ByteString, _ content: JSON, for device: DeviceKeys, from own: OwnKeys, random: inout SecretSource
   ) throws(OlmError) -> [UInt8]? {
-    guard var session = sessions[device.identity]?.first else { return nil }
-    let message = try session.encrypt(OlmPayload.write(type, content, from: own, to: device), random: &random)
-    sessions[device.identity]?[0] = session
+    var known = links(of: device.identity)
+    guard let place = place(of: device, in: known) else { return nil }
+    let message = try known[place].session.encrypt(OlmPayload.write(type, content, from: own, to: device), random: &random)
+    set(known, device.identity)
     return JSONWriter.object { writer in
       writer.member("algorithm", Algorithm.olm)
       writer.member("sender_key", ByteString(decoding: own.account.identity.key.text))
@@ -63,9 +89,12 @@ package struct DeviceSessions: Sendable {
     do throws(OlmError) { opened = try open(message, identity, own.account) } catch { throw .undecryptable(error) }
     guard let json = try? JSON.parse(opened.plaintext) else { throw .malformed }
     let payload = try OlmPayload(json, from: sender, by: identity, to: own, knowing: tracker)
+    var known = links(of: identity)
+    if let place = opened.place {
+      guard known.remove(at: place).signing == payload.signing else { throw .wrongKeys }
+    }
     own.account = opened.account
-    if let place = opened.place { sessions[identity]?.remove(at: place) }
-    keep(opened.session, identity)
+    keep(Link(session: opened.session, signing: payload.signing), before: known, identity)
     return payload
   }
 
@@ -79,7 +108,7 @@ package struct DeviceSessions: Sendable {
   }
 
   private func open(_ message: OlmMessage, _ identity: Curve25519Key, _ account: Account) throws(OlmError) -> Opened {
-    let known = sessions[identity] ?? []
+    let known = links(of: identity).map { $0.session }
     if case .preKey(let bytes) = message {
       // A session that is there already: with a new one a message could be read again.
       for place in known.indices where try known[place].isBegun(by: bytes) {
@@ -104,8 +133,8 @@ package struct DeviceSessions: Sendable {
     return Opened(plaintext: plaintext, session: session, place: place, account: account)
   }
 
-  private mutating func keep(_ session: Session, _ identity: Curve25519Key) {
-    sessions[identity] = Array(([session] + (sessions[identity] ?? [])).prefix(Self.sessionsOfDevice))
+  private mutating func keep(_ link: Link, before others: [Link], _ identity: Curve25519Key) {
+    set(Array(([link] + others).prefix(Self.sessionsOfDevice)), identity)
   }
 
   // MARK: Repair
@@ -114,8 +143,10 @@ package struct DeviceSessions: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   package mutating func mayRepair(_ device: DeviceKeys, at now: Int64) -> Bool {
-    if let last = repairs[device.identity], now - last < Self.repairPauseMilliseconds { return false }
-    repairs[device.identity] = now
+    var entry = entries.value(of: device.identity) ?? Entry()
+    if let last = entry.repairedAt, now - last < Self.repairPauseMilliseconds { return false }
+    entry.repairedAt = now
+    entries.set(entry, device.identity)
     return true
   }
 }

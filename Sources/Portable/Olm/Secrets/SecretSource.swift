@@ -13,12 +13,12 @@ package struct SecretSource: Sendable {
   /// A source that returns the same secrets each time, for tests.
   package static func repeating(seed: [UInt8]) -> SecretSource { SecretSource(seed: Secret(seed)) }
 
-  mutating func secret(_ count: Int) -> Secret {
+  package mutating func secret(_ count: Int) -> Secret {
     guard let seed else { return Secret(count: count) { primitives_random($0, count) } }
     taken &+= 1
     return seed.derived(count, info: (0..<8).map { UInt8(truncatingIfNeeded: taken >> (8 * UInt64($0))) })
   }
 
   /// Returns bytes that need not stay secret, such as a salt.
-  mutating func bytes(_ count: Int) -> [UInt8] { secret(count).exposed() }
+  package mutating func bytes(_ count: Int) -> [UInt8] { secret(count).exposed() }
 }

@@ -1,0 +1,40 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// What came in a sync for this device, decrypted.
+enum Arrival: Sendable {
+  case event(OlmPayload)
+  case roomKey(RoomKey)
+  case withheld(UserID, RoomKeys.Name, WithheldCode)
+
+  /// The session that it is about.
+  var name: RoomKeys.Name? {
+    switch self {
+    case .event: nil
+    case .roomKey(let key): key.name
+    case .withheld(_, let name, _): name
+    }
+  }
+
+  /// nil where nothing has to be done.
+  init?(_ payload: OlmPayload) {
+    switch payload.type {
+    case "m.room_key":
+      guard let key = try? RoomKey(payload) else { return nil }
+      self = .roomKey(key)
+    // It has said that a session begins.
+    case "m.dummy": return nil
+    default: self = .event(payload)
+    }
+  }
+
+  /// An `m.room_key.withheld`, which is not encrypted. One about all sessions of a device (`m.no_olm`) names none.
+  init?(withheld content: JSON, from sender: UserID) {
+    guard content.text("algorithm") == Algorithm.megolm, let room = RoomID(content["room_id"]),
+      let session = content.text("session_id"), session.count <= EncryptionLimits.sessionIDBytes,
+      let code = content.text("code").flatMap({ WithheldCode($0) })
+    else { return nil }
+    self = .withheld(sender, RoomKeys.Name(room, session), code)
+  }
+}

@@ -1,0 +1,105 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// What comes: keys, and events that they read.
+extension EncryptionMachine {
+  // MARK: A sync
+
+  mutating func take(_ synced: SyncedKeys, at now: Int64) {
+    own.told(counts: synced.keyCounts, unusedFallbacks: synced.unusedFallbacks)
+    if synced.unusedFallbacks != nil { unstored.ownKeys = true }
+    tracker.changed(synced.changed)
+    tracker.forget(synced.left.filter { $0 != own.user })
+    if synced.hasGap { tracker.lostTrack() }
+    if !synced.changed.isEmpty || !synced.left.isEmpty || synced.hasGap { stale.formUnion(writing.keys) }
+    let arrivals = synced.toDevice.compactMap { arrival($0, at: now) }
+    follow(with: .take(arrivals))
+  }
+
+  /// The key of the session that an event of `to_device` was encrypted in; nil if it is not encrypted.
+  static func olmSender(_ event: JSON) -> Curve25519Key? {
+    event.text("type") == "m.room.encrypted" ? event["content"]?.curve25519Key("sender_key") : nil
+  }
+
+  private mutating func arrival(_ event: JSON, at now: Int64) -> Arrival? {
+    guard let sender = UserID(event["sender"]), let content = event["content"], content.isObject else { return nil }
+    switch event.text("type") {
+    case "m.room.encrypted":
+      do throws(OlmRefusal) {
+        let payload = try sessions.decrypt(content, from: sender, to: &own, knowing: tracker)
+        unstored.ownKeys = true
+        return Arrival(payload)
+      } catch {
+        output.results.append(.refused(sender, error))
+        if case .undecryptable = error { repair(content, from: sender, at: now) }
+        return nil
+      }
+    case "m.room_key.withheld": return Arrival(withheld: content, from: sender)
+    default: return nil
+    }
+  }
+
+  /// Begins a new session with a device whose messages cannot be opened.
+  private mutating func repair(_ content: JSON, from sender: UserID, at now: Int64) {
+    guard let identity = content.curve25519Key("sender_key"),
+      let device = tracker.devices(of: sender).first(where: { $0.identity == identity }),
+      sessions.mayRepair(device, at: now)
+    else { return }
+    claims.want(device, sayingSo: true)
+  }
+
+  /// Ends a sync.
+  mutating func take(_ arrivals: [Arrival], at now: Int64) {
+    var changed: [RoomKeys.Name] = []
+    for arrival in arrivals {
+      switch arrival {
+      case .event(let payload): output.results.append(.received(payload))
+      case .roomKey(let key): if roomKeys.add(key) { changed.append(key.name) }
+      case .withheld(let user, let name, let code):
+        roomKeys.withhold(name, by: user, code)
+        changed.append(name)
+      }
+    }
+    readLate(changed)
+    output.results.append(.synced)
+  }
+
+  // MARK: Events of rooms
+
+  mutating func decrypt(_ events: [EncryptedEvent], _ number: UInt64) {
+    let decrypted = events.map { read($0) }
+    output.results.append(.decrypted(number, decrypted))
+  }
+
+  private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
+    do throws(Undecryptable) {
+      return DecryptedEvent(event: event, outcome: .success(try roomKeys.decrypt(event)))
+    } catch {
+      if error.mayPass { waiting.add(event) }
+      return DecryptedEvent(event: event, outcome: .failure(error))
+    }
+  }
+
+  private mutating func readLate(_ names: [RoomKeys.Name]) {
+    var late: [DecryptedEvent] = []
+    for name in names {
+      for event in waiting.take(name) {
+        let decrypted = read(event)
+        if case .failure(.missingKey) = decrypted.outcome { continue }
+        late.append(decrypted)
+      }
+    }
+    if !late.isEmpty { output.results.append(.late(late)) }
+  }
+}
+
+extension Undecryptable {
+  /// Whether a key that comes later may help.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .missingKey, .withheld: true
+    case .unknownAlgorithm, .replayed, .ofAnotherRoom, .damaged: false
+    }
+  }
+}

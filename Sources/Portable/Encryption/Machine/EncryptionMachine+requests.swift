@@ -1,0 +1,142 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// What the machine asks the server for.
+extension EncryptionMachine {
+  static let messagesOfRequest = 250
+
+  mutating func nextRequests(at now: Int64) -> [MachineRequest] {
+    guard isStarted, !requests.isPaused(at: now) else { return [] }
+    var made: [MachineRequest] = []
+    if let body = own.nextUpload(random: &random, at: now) {
+      unstored.ownKeys = true
+      made.append(MachineRequest(id: requests.add(.upload), endpoint: .uploadKeys, parameters: [], body: body))
+    }
+    while requests.mayQuery, let query = tracker.nextQuery(at: now) {
+      made.append(MachineRequest(id: requests.add(.query(query)), endpoint: .queryKeys, parameters: [], body: query.body))
+    }
+    while !claims.isEmpty {
+      let devices = claims.next(at: now)
+      let body = Self.claimBody(devices)
+      made.append(MachineRequest(id: requests.add(.claim(devices)), endpoint: .claimKeys, parameters: [], body: body))
+    }
+    for request in requests.takeUnsent() {
+      made.append(
+        MachineRequest(
+          id: requests.add(.send(request)), endpoint: .sendToDevice, parameters: [request.type, request.transaction],
+          body: request.body))
+    }
+    return made
+  }
+
+  /// When something has to be looked at again without an input.
+  func nextWake(at now: Int64) -> Int64? {
+    var times = [requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(), claims.nextDeadline(at: now)]
+    for room in writing.values where !room.isIdle {
+      times.append(room.waitsSince.map { $0 + RoomWriting.patienceMilliseconds })
+    }
+    return times.compactMap { $0 }.filter { $0 > now }.min()
+  }
+
+  private static func claimBody(_ devices: [DeviceKeys]) -> [UInt8] {
+    var users: [UserID: [DeviceKeys]] = [:]
+    for device in devices { users[device.user, default: []].append(device) }
+    return JSONWriter.object { writer in
+      writer.key("one_time_keys")
+      writer.object { writer in
+        for user in users.keys.ordered() {
+          writer.key(user)
+          writer.object { writer in
+            for device in users[user] ?? [] {
+              writer.key(device.device)
+              writer.write(Algorithm.signedOneTimeKey)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// - Parameter room: where these are keys of one.
+  mutating func send(_ type: ByteString, _ messages: [ToDeviceRequest.Message], keysOf room: RoomID?) {
+    var start = 0
+    while start < messages.count {
+      let end = min(start + Self.messagesOfRequest, messages.count)
+      let transaction = RecordNames.hexadecimal(random.bytes(16)[...])
+      let request = ToDeviceRequest(type, messages[start..<end], keysOf: room, transaction: transaction)
+      requests.append(request)
+      unstored.requests.append(.put(request.record))
+      start = end
+    }
+  }
+
+  // MARK: Answers
+
+  mutating func answered(_ id: MachineRequest.ID, _ answer: JSON, at now: Int64) {
+    requests.noteAnswer()
+    switch requests.remove(id) {
+    case nil: break
+    case .upload:
+      own.uploaded(answer)
+      unstored.ownKeys = true
+    case .query(let query):
+      output.results += tracker.answered(query, answer, at: now).map { .devices($0) }
+      checkOwnDevice()
+      stale.formUnion(writing.keys)
+    case .claim(let devices): beginSessions(devices, answer["one_time_keys"], at: now)
+    case .send(let request): end(request)
+    }
+  }
+
+  mutating func failed(_ id: MachineRequest.ID, _ failure: RequestFailure, at now: Int64) {
+    let purpose = requests.remove(id)
+    if failure == .unreachable { requests.noteFailure(at: now) }
+    switch purpose {
+    case nil: break
+    case .upload:
+      if failure == .unreachable { return own.uploadFailed() }
+      if !own.uploadRefused() { output.results.append(.broken(.refusedKeys)) }
+      unstored.ownKeys = true
+    case .query(let query):
+      // Whoever refuses this will not take another at once.
+      requests.noteFailure(at: now)
+      tracker.failed(query)
+      stale.formUnion(writing.keys)
+    case .claim(let devices):
+      for device in devices { if failure == .unreachable { claims.failed(device) } else { claims.hadNoKey(device, at: now) } }
+      stale.formUnion(writing.keys)
+    case .send(let request):
+      // Its devices do not get what it had. Nothing waits for it for ever.
+      if failure == .unreachable { requests.append(request) } else { end(request) }
+    }
+  }
+
+  private mutating func end(_ request: ToDeviceRequest) {
+    unstored.requests.append(.delete(RecordNames.sending(request.transaction)))
+    if let room = request.room { stale.insert(room) }
+  }
+
+  private mutating func checkOwnDevice() {
+    guard let listed = tracker.device(own.device, of: own.user), !listed.hasSameKeys(as: own.deviceKeys) else { return }
+    output.results.append(.broken(.changedOwnKeys))
+  }
+
+  private mutating func beginSessions(_ devices: [DeviceKeys], _ answer: JSON?, at now: Int64) {
+    var greetings: [ToDeviceRequest.Message] = []
+    for device in devices {
+      guard let key = answer.flatMap({ device.claimedKey(in: $0) }),
+        (try? sessions.begin(with: device, oneTime: key, from: own, random: &random)) != nil
+      else {
+        claims.hadNoKey(device, at: now)
+        continue
+      }
+      guard claims.answered(device), let nothing = try? JSON.object({ _ in }),
+        let content = encrypted("m.dummy", nothing, for: device)
+      else { continue }
+      greetings.append(ToDeviceRequest.Message(device, content))
+    }
+    send("m.room.encrypted", greetings, keysOf: nil)
+    stale.formUnion(writing.keys)
+  }
+}

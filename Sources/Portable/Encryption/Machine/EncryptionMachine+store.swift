@@ -1,0 +1,115 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// What the store does not have yet, of what is in memory all the time.
+struct Unstored: Sendable {
+  var ownKeys = false
+  var rooms: Set<RoomID> = []
+  /// Rooms whose outbound session has changed, and those of which devices have it that did not before.
+  var sessions: Set<RoomID> = [], holders: Set<RoomID> = []
+  /// To-device requests that begin, and those that are over.
+  var requests: [RecordChange] = []
+}
+
+extension EncryptionMachine {
+  // MARK: Beginning
+
+  /// - Parameter records: all that are in memory all the time.
+  mutating func restore(_ records: [EncryptionRecord]) {
+    do throws(RecordRefusal) {
+      if let account = records.first(where: { $0.key == RecordNames.account }) {
+        guard try restoreAccount(account.value) else { return stop(.ofAnotherDevice) }
+        for record in records { try restore(record) }
+        for record in records where record.key.utf8.starts(with: RecordNames.holders.utf8) { restoreHolders(record.value) }
+      } else {
+        // Without its account nothing else of a store is of use.
+        guard records.isEmpty else { return stop(.unreadableStore) }
+        unstored.ownKeys = true
+      }
+    } catch {
+      return stop(error == .unknownVersion ? .newerStore : .unreadableStore)
+    }
+    outbound = outbound.filter { $1.hasHolders }
+    tracker.track([own.user])
+  }
+
+  private mutating func restoreAccount(_ bytes: [UInt8]) throws(RecordRefusal) -> Bool {
+    let json = try JSON.record(bytes)
+    let restored = try OwnKeys(record: json)
+    guard restored.user == own.user, restored.device == own.device else { return false }
+    names = RecordNames(secret: Secret(try json.bytes("names")))
+    own = restored
+    return true
+  }
+
+  private mutating func restore(_ record: EncryptionRecord) throws(RecordRefusal) {
+    let key = record.key.utf8
+    if key.starts(with: RecordNames.users.utf8) {
+      // Who is not tracked is asked for when somebody writes to them.
+      guard let (user, devices) = try readable(record, UserDevices.read) else { return }
+      tracker.restore(devices, of: user)
+    } else if key.starts(with: RecordNames.rooms.utf8) {
+      // Nothing may be forgotten here: an encrypted room would be taken for another.
+      let (room, encryption) = try RoomEncryption.read(record.value)
+      rooms[room] = encryption
+    } else if key.starts(with: RecordNames.outbound.utf8) {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try OutboundRoom(record: bytes) }
+      if let read { outbound[read.room] = read }
+    } else if key.starts(with: RecordNames.sending.utf8) {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try ToDeviceRequest(record: bytes) }
+      if let read { requests.restore(read) } else { unstored.requests.append(.delete(record.key)) }
+    }
+  }
+
+  /// nil for a record that is damaged; of a newer version nothing is left out.
+  private func readable<Value>(
+    _ record: EncryptionRecord, _ read: ([UInt8]) throws(RecordRefusal) -> Value
+  ) throws(RecordRefusal) -> Value? {
+    do throws(RecordRefusal) { return try read(record.value) } catch {
+      guard error == .unreadable else { throw error }
+      return nil
+    }
+  }
+
+  private mutating func restoreHolders(_ bytes: [UInt8]) {
+    guard let json = try? JSON.record(bytes), let room = RoomID(json["room"]) else { return }
+    guard (try? outbound[room]?.takeHolders(bytes)) != nil else { return outbound[room] = nil }
+  }
+
+  // MARK: Writing
+
+  /// All that has changed. It is in the store from now on, as far as the machine is concerned.
+  mutating func takeWrites(evicting: Bool) -> [RecordChange] {
+    var writes = unstored.requests
+    func put(_ key: ByteString, _ value: [UInt8]) { writes.append(.put(EncryptionRecord(key: key, value: value))) }
+    if unstored.ownKeys { put(RecordNames.account, accountRecord) }
+    for user in tracker.unstored {
+      if let record = tracker.record(of: user) { put(names.user(user), record) } else { writes.append(.delete(names.user(user))) }
+    }
+    for room in unstored.rooms { if let encryption = rooms[room] { put(names.room(room), encryption.record(of: room)) } }
+    for room in unstored.sessions { if let session = outbound[room] { put(names.outbound(room), session.record) } }
+    for room in unstored.holders { if let session = outbound[room] { put(names.holders(of: room), session.holdersRecord) } }
+    for identity in sessions.entries.changed {
+      if let entry = sessions.entries.value(of: identity) { put(names.sessions(with: identity), entry.record(of: identity)) }
+    }
+    for name in roomKeys.entries.changed {
+      if let entry = roomKeys.entries.value(of: name) { put(names.session(name), entry.record) }
+    }
+    for page in roomKeys.changedPages {
+      if let entry = roomKeys.entries.value(of: page.name) { put(names.page(page), entry.record(ofPage: page.number)) }
+    }
+    unstored = Unstored()
+    tracker.markStored()
+    sessions.entries.markStored(evicting: evicting)
+    roomKeys.markStored(evicting: evicting)
+    return writes
+  }
+
+  private var accountRecord: [UInt8] {
+    JSONWriter.record { writer in
+      own.write(to: &writer)
+      writer.member("names", base64: names.secret.exposed())
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// End-to-end encryption of one device: its keys, the devices of others, and who can read which room. Documentation/Decisions/0023-encryption.md
+///
+/// It does no I/O: the host hands in what happened and carries out what comes back. What an input changes leaves the machine as one batch, before
+/// anything is sent or shown that depends on it. So a crash at any moment neither uses an index twice nor loses a key.
+package struct EncryptionMachine: Sendable {
+  /// What is to be done, in order. The first waits for records it needs, and the others wait for it.
+  enum Work: Sendable {
+    case start
+    case input(MachineInput)
+    /// What came in a sync, decrypted.
+    case take([Arrival])
+    /// Looks again whether the room's messages can go.
+    case advance(RoomID)
+  }
+
+  var random: SecretSource
+  var own: OwnKeys
+  var names: RecordNames
+  var tracker = DeviceTracker()
+  var sessions = DeviceSessions()
+  var roomKeys = RoomKeys()
+  var rooms: [RoomID: RoomEncryption] = [:]
+  var outbound: [RoomID: OutboundRoom] = [:]
+  /// Rooms in which somebody writes.
+  var writing: [RoomID: RoomWriting] = [:]
+  var waiting = WaitingEvents()
+  var claims = Claims()
+  var requests = OpenRequests()
+
+  var output = MachineOutput()
+  var unstored = Unstored()
+  private var queue: [Work] = [.start]
+  /// The records that the first of the queue waits for.
+  private var awaited: [RecordNeed] = []
+  /// Whether the first of the queue ends what another began. Nothing leaves the machine in between.
+  private var isAmidst = false
+  /// Rooms to look at again.
+  var stale: Set<RoomID> = []
+  private(set) var isStopped = false
+
+  /// - Parameter random: of the system, but in tests.
+  package init(user: UserID, device: DeviceID, random: SecretSource) {
+    self.random = random
+    names = RecordNames(secret: self.random.secret(RecordNames.secretByteCount))
+    own = OwnKeys(user: user, device: device, account: Account(random: &self.random))
+  }
+
+  // MARK: Inputs
+
+  /// The first output, which asks for the store's records.
+  ///
+  /// - Parameter now: milliseconds since 1970, as of all inputs.
+  package mutating func start(at now: Int64) -> MachineOutput {
+    run(at: now)
+    return finish(at: now)
+  }
+
+  package mutating func handle(_ input: MachineInput, at now: Int64) -> MachineOutput {
+    switch input {
+    case .loaded(let records): take(records)
+    case .woken: stale.formUnion(writing.keys)
+    default: queue.append(.input(input))
+    }
+    run(at: now)
+    return finish(at: now)
+  }
+
+  private mutating func run(at now: Int64) {
+    while !isStopped, awaited.isEmpty {
+      guard let next = queue.first else {
+        guard let room = stale.popFirst() else { return }
+        queue.append(.advance(room))
+        continue
+      }
+      awaited = needs(of: next, at: now)
+      if !awaited.isEmpty {
+        output.loads = awaited.flatMap { $0.prefixes(names) }
+        return
+      }
+      queue.removeFirst()
+      isAmidst = false
+      perform(next, at: now)
+    }
+  }
+
+  private mutating func finish(at now: Int64) -> MachineOutput {
+    var finished = MachineOutput()
+    swap(&finished, &output)
+    guard !isAmidst, !isStopped else {
+      // What has happened so far comes with the rest.
+      output = finished
+      output.loads = []
+      var asking = MachineOutput()
+      asking.loads = isStopped ? [] : finished.loads
+      if isStopped { asking.results = finished.results.filter { if case .broken = $0 { true } else { false } } }
+      return asking
+    }
+    finished.requests = nextRequests(at: now)
+    finished.writes = takeWrites(evicting: queue.isEmpty)
+    finished.wakeAt = nextWake(at: now)
+    return finished
+  }
+
+  // MARK: Work
+
+  private mutating func perform(_ work: Work, at now: Int64) {
+    switch work {
+    case .start: break
+    case .take(let arrivals): take(arrivals, at: now)
+    case .advance(let room): advance(room, at: now)
+    case .input(.sync(let synced)): take(synced, at: now)
+    case .input(.encryption(let room, let content)): note(content, of: room)
+    case .input(.departed(let room)): end(room)
+    case .input(.decrypt(let number, let events)): decrypt(events, number)
+    case .input(.prepare(let members)): prepare(members)
+    case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
+    case .input(.answered(let id, let answer)): answered(id, answer, at: now)
+    case .input(.failed(let id, let failure)): failed(id, failure, at: now)
+    case .input(.loaded), .input(.woken): break
+    }
+  }
+
+  /// Work that belongs to what is performed now.
+  mutating func follow(with work: Work) {
+    queue.insert(work, at: 0)
+    isAmidst = true
+  }
+
+  mutating func stop(_ reason: Broken) {
+    isStopped = true
+    output.results.append(.broken(reason))
+  }
+
+  // MARK: Records that are needed
+
+  private func needs(of work: Work, at now: Int64) -> [RecordNeed] {
+    var needs: [RecordNeed]
+    switch work {
+    case .start: return isStarted ? [] : [.all]
+    case .take(let arrivals): needs = arrivals.compactMap { $0.name.map { .keys($0) } }
+    case .advance(let room): needs = missing(in: room, at: now).map { .sessions($0.identity) }
+    case .input(.sync(let synced)): needs = synced.toDevice.compactMap { Self.olmSender($0).map { .sessions($0) } }
+    case .input(.decrypt(_, let events)): needs = events.map { .keys($0.name) }
+    case .input(.answered(let id, _)): needs = requests.claimed(by: id).map { .sessions($0.identity) }
+    case .input: return []
+    }
+    needs = needs.filter { !isLoaded($0) }
+    return Array(Set(needs))
+  }
+
+  private func isLoaded(_ need: RecordNeed) -> Bool {
+    switch need {
+    case .all: isStarted
+    case .sessions(let identity): sessions.entries.isLoaded(identity)
+    case .keys(let name): roomKeys.entries.isLoaded(name)
+    }
+  }
+
+  var isStarted: Bool { tracker.isTracked(own.user) }
+
+  private mutating func take(_ records: [EncryptionRecord]) {
+    let needs = awaited
+    awaited = []
+    guard !needs.contains(.all) else { return restore(records) }
+    var found: [ByteString: [EncryptionRecord]] = [:]
+    for record in records { found[RecordNames.prefix(of: record.key), default: []].append(record) }
+    for need in needs {
+      let own = need.prefixes(names).flatMap { found[$0] ?? [] }
+      do throws(RecordRefusal) { try load(own, for: need) } catch {
+        if error == .unknownVersion { stop(.newerStore) }
+      }
+    }
+  }
+
+  /// What cannot be read is as if it was not there: sessions are begun anew, and keys may come again.
+  private mutating func load(_ records: [EncryptionRecord], for need: RecordNeed) throws(RecordRefusal) {
+    switch need {
+    case .all: break
+    case .sessions(let identity):
+      defer { sessions.entries.load(nil, identity) }
+      guard let record = records.first else { return }
+      let (owner, entry) = try DeviceSessions.Entry.read(record.value)
+      guard owner == identity else { throw .unreadable }
+      sessions.entries.load(entry, identity)
+    case .keys(let name):
+      defer { roomKeys.entries.load(nil, name) }
+      guard !records.isEmpty else { return }
+      roomKeys.entries.load(try RoomKeys.Entry(records), name)
+    }
+  }
+}
+
+/// Records that are read before something can be done.
+enum RecordNeed: Hashable, Sendable {
+  /// What is in memory all the time.
+  case all
+  case sessions(Curve25519Key)
+  case keys(RoomKeys.Name)
+
+  func prefixes(_ names: RecordNames) -> [ByteString] {
+    switch self {
+    case .all: RecordNames.inMemory
+    case .sessions(let identity): [names.sessions(with: identity)]
+    case .keys(let name): [names.keys(of: name)]
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import JSON
+import MatrixModel
+
+/// What the host tells the machine. Inputs are dealt with in the order in which they come, also where one waits for the store.
+package enum MachineInput: Sendable {
+  /// Answer to `MachineOutput.loads`: all records of all of them.
+  case loaded([EncryptionRecord])
+  /// Ends with `MachineResult.synced`; the token of the sync is written with that output or after it.
+  case sync(SyncedKeys)
+  /// `m.room.encryption` of a room, as its state has it.
+  case encryption(RoomID, JSON)
+  /// Somebody left the room, was removed, or declined; or that may have happened unseen.
+  case departed(RoomID)
+  /// Events of a timeline. Ends with `MachineResult.decrypted` of the same number.
+  case decrypt(UInt64, [EncryptedEvent])
+  /// Somebody begins to write: whoever is to read it gets the key by now.
+  case prepare(RoomMembers)
+  /// Ends with `encrypted` or `blocked` of the same number. Messages of one room come out in the order in which they went in.
+  case encrypt(UInt64, RoomMembers, EventType, JSON)
+  case answered(MachineRequest.ID, JSON)
+  case failed(MachineRequest.ID, RequestFailure)
+  /// It is `MachineOutput.wakeAt`.
+  case woken
+}
+
+/// What a sync says of keys and devices. Spec: Client-Server API, "Extensions to /sync" of end-to-end encryption.
+package struct SyncedKeys: Sendable {
+  /// `to_device.events`.
+  package var toDevice: [JSON] = []
+  /// `device_lists.changed`.
+  package var changed: [UserID] = []
+  /// `device_lists.left`.
+  package var left: [UserID] = []
+  /// `device_one_time_keys_count`.
+  package var keyCounts: JSON?
+  /// `device_unused_fallback_key_types`.
+  package var unusedFallbacks: JSON?
+  /// Whether changes of devices may have been missed: there was no token, or the server did not know it.
+  package var hasGap = false
+
+  package init() {}
+}
+
+/// A room and who may read its messages, as the host knows them when it asks.
+package struct RoomMembers: Sendable {
+  package let room: RoomID
+  /// Those who have joined and, where the room's history visibility lets them read, those who are invited.
+  package let users: [UserID]
+  /// Whether members who come later may get the keys.
+  package let sharesHistory: Bool
+
+  package init(_ room: RoomID, users: [UserID], sharesHistory: Bool) {
+    self.room = room
+    self.users = users
+    self.sharesHistory = sharesHistory
+  }
+}
+
+package enum RequestFailure: Equatable, Sendable {
+  /// There was no answer, or one that another try may change. The machine tries again by itself.
+  case unreachable
+  /// The server says no. Another try would be refused, too.
+  case refused
+}

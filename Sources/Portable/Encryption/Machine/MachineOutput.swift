@@ -1,0 +1,77 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// What the host has to do. First the writes: they are durable before anything else of the output leaves the machine. If they fail, the host begins
+/// anew with another machine from what the store has.
+package struct MachineOutput: Sendable {
+  /// In one batch: whole, or not at all.
+  package var writes: [RecordChange] = []
+  /// In the order in which they happened.
+  package var results: [MachineResult] = []
+  package var requests: [MachineRequest] = []
+  /// Records to read: all whose keys begin with one of these. They are answered together by `MachineInput.loaded`; until then all else waits.
+  package var loads: [ByteString] = []
+  /// When to say `MachineInput.woken`, in milliseconds since 1970; it replaces what an earlier output said. nil: not at all.
+  package var wakeAt: Int64?
+
+  package init() {}
+}
+
+package enum MachineResult: Sendable {
+  /// All of a sync was taken.
+  case synced
+  case decrypted(UInt64, [DecryptedEvent])
+  /// A key came late: events that could not be read can be now, or are known to be unreadable for another reason.
+  case late([DecryptedEvent])
+  /// The content of `m.room.encrypted`. The host writes it down with the writes of this output: no index is used twice.
+  case encrypted(UInt64, [UInt8])
+  case blocked(UInt64, Blocked)
+  /// The members' devices have the key of the room's next message.
+  case prepared(RoomID)
+  case devices(DeviceNews)
+  /// An event that was encrypted for this device, and is not about keys of rooms.
+  case received(OlmPayload)
+  /// An event for this device that cannot be taken.
+  case refused(UserID, OlmRefusal)
+  case broken(Broken)
+}
+
+package struct DecryptedEvent: Sendable {
+  package let event: EncryptedEvent
+  package let outcome: Result<ClearEvent, Undecryptable>
+}
+
+/// Why a message is not encrypted. Nothing of it has left this device.
+package enum Blocked: Equatable, Sendable {
+  /// The room was never seen encrypted: the host sends it as it is, or not at all.
+  case notEncrypted
+  /// The room's algorithm is unknown here.
+  case unknownAlgorithm
+  /// The content cannot be written.
+  case malformed
+}
+
+/// Why this device cannot go on. People have to be told; it has to sign in anew.
+package enum Broken: Equatable, Sendable {
+  /// The store's records are of another user or device.
+  case ofAnotherDevice
+  /// What must not be lost cannot be read.
+  case unreadableStore
+  /// The store was written by a newer version.
+  case newerStore
+  /// The server has other keys under this device's names, twice.
+  case refusedKeys
+  /// The server lists this device with other keys than it has.
+  case changedOwnKeys
+}
+
+package struct MachineRequest: Sendable {
+  package typealias ID = UInt64
+
+  package let id: ID
+  package let endpoint: Endpoint
+  /// Of the endpoint's path, in order.
+  package let parameters: [ByteString]
+  package let body: [UInt8]
+}
