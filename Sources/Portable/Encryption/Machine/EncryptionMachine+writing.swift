@@ -15,7 +15,9 @@ extension EncryptionMachine {
     unstored.rooms.insert(room)
   }
 
-  mutating func end(_ room: RoomID) {
+  /// What still waits does not go to them.
+  mutating func end(_ room: RoomID, without users: [UserID]) {
+    writing[room]?.members.users.removeAll { users.contains($0) }
     guard outbound[room] != nil else { return }
     outbound[room]?.end()
     unstored.sessions.insert(room)

@@ -9,10 +9,12 @@ package enum MachineInput: Sendable {
   case sync(SyncedKeys)
   /// `m.room.encryption` of a room, as its state has it.
   case encryption(RoomID, JSON)
-  /// Somebody left the room, was removed, or declined; or that may have happened unseen.
-  case departed(RoomID)
+  /// These left the room, were removed, or declined; nobody is named where that may have happened unseen.
+  case departed(RoomID, [UserID])
   /// Events of a timeline. Ends with `MachineResult.decrypted` of the same number.
   case decrypt(UInt64, [EncryptedEvent])
+  /// People of an encrypted room that is shown. Whoever writes to them follows their devices anyway.
+  case track([UserID])
   /// Somebody begins to write: whoever is to read it gets the key by now.
   case prepare(RoomMembers)
   /// Ends with `encrypted` or `blocked` of the same number. Messages of one room come out in the order in which they went in.
@@ -45,7 +47,7 @@ package struct SyncedKeys: Sendable {
 package struct RoomMembers: Sendable {
   package let room: RoomID
   /// Those who have joined and, where the room's history visibility lets them read, those who are invited.
-  package let users: [UserID]
+  package internal(set) var users: [UserID]
   /// Whether members who come later may get the keys.
   package let sharesHistory: Bool
 

@@ -1,0 +1,201 @@
+import JSON
+import MatrixModel
+
+@testable import Encryption
+
+/// A homeserver in memory, with one room.
+final class ModelServer {
+  struct Name: Hashable, Comparable {
+    let user: UserID
+    let device: DeviceID
+
+    static func < (one: Name, other: Name) -> Bool { (one.user, one.device) < (other.user, other.device) }
+  }
+
+  /// What a sync brings, in order. A client's token is how many it has.
+  enum Entry {
+    case toDevice(JSON)
+    case changed(UserID)
+  }
+
+  private struct Device {
+    var keys: JSON?
+    var oneTimeKeys: [(name: ByteString, key: JSON)] = []
+    var fallback: (name: ByteString, key: JSON)?
+    var isFallbackUsed = false
+    var log: [Entry] = []
+    var transactions: Set<ByteString> = []
+  }
+
+  static let room = RoomID(trusted: "!tea:one.example")
+
+  private var devices: [Name: Device] = [:]
+  /// What was asked for, in order.
+  private(set) var asked: [(by: Name, request: MachineRequest)] = []
+  /// Of the room.
+  private(set) var events: [JSON] = []
+  private var transactions: [ByteString: EventID] = [:]
+  private var writers: [EventID: (name: String, number: UInt64)] = [:]
+  var members: [UserID] = []
+  /// Servers of users that do not answer.
+  var failing: Set<ServerName> = []
+  /// A hostile server's word.
+  var queryAnswer: ((JSON) throws -> JSON)?
+
+  func add(_ name: Name) { devices[name] = Device() }
+
+  func remove(_ name: Name) {
+    devices[name] = nil
+    announce(name.user)
+  }
+
+  // MARK: Syncs
+
+  func sync(_ name: Name, since token: Int, limit: Int) -> (SyncedKeys, token: Int) {
+    var synced = SyncedKeys()
+    guard let device = devices[name] else { return (synced, token) }
+    let entries = device.log.dropFirst(token).prefix(limit)
+    for entry in entries {
+      switch entry {
+      case .toDevice(let event): synced.toDevice.append(event)
+      case .changed(let user): synced.changed.append(user)
+      }
+    }
+    synced.hasGap = token == 0
+    synced.keyCounts = try? JSON.object { $0.member("signed_curve25519", device.oneTimeKeys.count) }
+    let unused = device.fallback != nil && !device.isFallbackUsed ? #"["signed_curve25519"]"# : "[]"
+    synced.unusedFallbacks = try? JSON.parse(Array(unused.utf8))
+    return (synced, token + entries.count)
+  }
+
+  private func announce(_ user: UserID) {
+    for name in devices.keys { devices[name]?.log.append(.changed(user)) }
+  }
+
+  // MARK: Requests
+
+  func answer(_ request: MachineRequest, of name: Name) throws -> JSON {
+    asked.append((name, request))
+    let body = try JSON.parse(request.body)
+    switch "\(request.endpoint.pattern)" {
+    case "\(Endpoint.uploadKeys.pattern)": return try upload(body, name)
+    case "\(Endpoint.queryKeys.pattern)": return try queryAnswer?(query(body)) ?? query(body)
+    case "\(Endpoint.claimKeys.pattern)": return try claim(body)
+    case "\(Endpoint.sendToDevice.pattern)":
+      send(body, type: request.parameters[0], transaction: request.parameters[1], from: name)
+      return try JSON.object { _ in }
+    default: throw UnknownRequest()
+    }
+  }
+
+  struct UnknownRequest: Error {}
+
+  private func upload(_ body: JSON, _ name: Name) throws -> JSON {
+    if let keys = body["device_keys"] {
+      devices[name]?.keys = keys
+      announce(name.user)
+    }
+    for member in body["one_time_keys"]?.members.map({ $0 }) ?? []
+    where !(devices[name]?.oneTimeKeys.contains { $0.name == member.key } ?? true) {
+      devices[name]?.oneTimeKeys.append((member.key, member.value))
+    }
+    if let fallback = body["fallback_keys"]?.members.map({ $0 }).first {
+      devices[name]?.fallback = (fallback.key, fallback.value)
+      devices[name]?.isFallbackUsed = false
+    }
+    let count = devices[name]?.oneTimeKeys.count ?? 0
+    return try JSON.parse(Array(#"{"one_time_key_counts":{"signed_curve25519":\#(count)}}"#.utf8))
+  }
+
+  private func query(_ body: JSON) throws -> JSON {
+    let users = Set(body["device_keys"]?.members.compactMap { UserID($0.key) } ?? [])
+    let known = devices.filter { users.contains($0.key.user) && !failing.contains($0.key.user.serverName) }
+    let listed = known.keys.sorted().compactMap { name in
+      devices[name]?.keys.map { (user: name.user, device: name.device, keys: $0) }
+    }
+    return try EncryptionTests.answer(listed, failures: failing.map { $0.string })
+  }
+
+  private func claim(_ body: JSON) throws -> JSON {
+    var given: [(Name, ByteString, JSON)] = []
+    for user in body["one_time_keys"]?.members.map({ $0 }) ?? [] {
+      for device in user.value.members.map({ $0 }) {
+        guard let id = UserID(user.key), let deviceID = DeviceID(device.key), !failing.contains(id.serverName) else { continue }
+        let name = Name(user: id, device: deviceID)
+        if devices[name]?.oneTimeKeys.isEmpty == false, let key = devices[name]?.oneTimeKeys.removeFirst() {
+          given.append((name, key.name, key.key))
+        } else if let fallback = devices[name]?.fallback {
+          devices[name]?.isFallbackUsed = true
+          given.append((name, fallback.name, fallback.key))
+        }
+      }
+    }
+    return try JSON.object { writer in
+      writer.key("one_time_keys")
+      writer.object { writer in
+        for user in Set(given.map(\.0.user)).sorted() {
+          writer.key(user)
+          writer.object { writer in
+            for (name, keyName, key) in given where name.user == user {
+              writer.key(name.device)
+              writer.object { writer in
+                writer.key(keyName)
+                writer.write(key)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func send(_ body: JSON, type: ByteString, transaction: ByteString, from sender: Name) {
+    guard devices[sender]?.transactions.insert(transaction).inserted ?? false else { return }
+    for user in body["messages"]?.members.map({ $0 }) ?? [] {
+      for device in user.value.members.map({ $0 }) {
+        guard let id = UserID(user.key), let deviceID = DeviceID(device.key) else { continue }
+        let event = try? JSON.object { writer in
+          writer.member("sender", sender.user)
+          writer.member("type", type)
+          writer.member("content", device.value)
+        }
+        if let event { devices[Name(user: id, device: deviceID)]?.log.append(.toDevice(event)) }
+      }
+    }
+  }
+
+  // MARK: The room
+
+  /// - Returns: the event's ID, the one of the first time if it was sent before.
+  @discardableResult
+  func send(_ content: [UInt8], by name: Name, _ number: UInt64) throws -> EventID {
+    let (user, transaction) = (name.user, ByteString("\(name) \(number)"))
+    if let known = transactions[transaction] { return known }
+    let id = EventID(trusted: ByteString("$\(events.count)"))
+    transactions[transaction] = id
+    writers[id] = ("\(name)", number)
+    events.append(
+      try JSON.object { writer in
+        writer.member("type", "m.room.encrypted")
+        writer.member("event_id", id)
+        writer.member("sender", user)
+        writer.member("origin_server_ts", Int64(1_000 + events.count))
+        writer.member("content", raw: content)
+      })
+    return id
+  }
+
+  /// A device's name, and the message's number there.
+  func writer(of event: EventID) -> (name: String, number: UInt64)? { writers[event] }
+}
+
+// MARK: What a hostile or unlucky server does
+
+extension ModelServer {
+  func dropFallback(of name: Name) { devices[name]?.fallback = nil }
+
+  func replaceKeys(of name: Name, by keys: JSON) {
+    devices[name]?.keys = keys
+    announce(name.user)
+  }
+}
