@@ -41,7 +41,9 @@ import Testing
       // Nobody's patience ends: then a message would go without those who are waited for.
       now += Int64.random(in: 0...50, using: &random)
       host.answersLoads = Bool.random(using: &random)
-      if Int.random(in: 0..<12, using: &random) == 0 { host.crash = Bool.random(using: &random) ? .beforeWriting : .afterWriting }
+      if Int.random(in: 0..<12, using: &random) == 0 {
+        host.crash = Bool.random(using: &random) ? .beforeWriting : .afterWriting
+      }
       let place = Int.random(in: 0..<max(1, host.requests.count), using: &random)
       switch Int.random(in: 0..<20, using: &random) {
       case 0..<4: host.sync(limit: Int.random(in: 1...5, using: &random), at: now)
@@ -66,7 +68,8 @@ import Testing
       do {
         try server.settle(hosts, at: &now)
       } catch {
-        Issue.record("seed \(seed): \(hosts.map { "\($0.name.device) \($0.isIdle) \($0.requests.count) \($0.durable.unencrypted)" })")
+        Issue.record(
+          "seed \(seed): \(hosts.map { "\($0.name.device) \($0.isIdle) \($0.requests.count) \($0.durable.unencrypted)" })")
         throw error
       }
     }
@@ -82,7 +85,8 @@ import Testing
           let clear = host.durable.clear[id]
           if readers.contains(host.name.user) {
             let reason = host.durable.unread[id]?.reason
-            #expect(clear != nil, "seed \(seed): \(host.name.device) cannot read \(number) by \(name): \(String(describing: reason))")
+            #expect(
+              clear != nil, "seed \(seed): \(host.name.device) cannot read \(number) by \(name): \(String(describing: reason))")
           } else {
             #expect(clear == nil, "seed \(seed): \(host.name.device) reads \(event)")
           }
@@ -93,7 +97,10 @@ import Testing
   }
 
   // An index used twice would be a replay for its readers.
-  @Test func `whatever is lost and whoever crashes, everybody entitled reads everything in the end, once, and nobody else does`() throws {
+  @Test
+  func `whatever is lost and whoever crashes, everybody entitled reads everything in the end, once, and nobody else does`()
+    throws
+  {
     var events = 0
     for seed in 1...Self.seeds {
       var play = try Play(seed: seed)

@@ -11,14 +11,18 @@ import Testing
     server.members = [ann, bob]
     var now: Int64 = 1_000_000
     let hosts = [TestHost(ann, "DESK", at: server), TestHost(bob, "PHONE", at: server)]
-    for host in hosts { host.handle(.encryption(ModelServer.room, try parsed(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#)), at: now) }
+    for host in hosts {
+      host.handle(.encryption(ModelServer.room, try parsed(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#)), at: now)
+    }
     try server.settle(hosts, at: &now)
     for host in hosts { try host.write("hello", at: now) }
     try server.settle(hosts, at: &now)
     let kept = hosts[1].durable
     for key in kept.store.keys.sorted() {
       let value = try #require(kept.store[key])
-      for damaged in [[], Array(value.prefix(value.count / 2)), Array("{\"v\":1}".utf8), Array("{\"v\":9}".utf8), value.reversed()] {
+      for damaged in [
+        [], Array(value.prefix(value.count / 2)), Array("{\"v\":1}".utf8), Array("{\"v\":9}".utf8), value.reversed()
+      ] {
         let host = hosts[1]
         host.durable = kept
         host.durable.store[key] = damaged

@@ -89,7 +89,8 @@ private struct World {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])
     try world.write("hello")
     for key in world.hosts.flatMap({ $0.durable.store.keys }) {
-      #expect(!key.string.contains("example") && !key.string.contains("PHONE") && !key.string.contains(world.sessions[0].string))
+      #expect(
+        !key.string.contains("example") && !key.string.contains("PHONE") && !key.string.contains(world.sessions[0].string))
     }
   }
 
@@ -124,10 +125,13 @@ private struct World {
     try world.settle()
     #expect(world.hosts[1].bodies == ["1", "2", "3", "4", "5"])
     let sessions = world.sessions
-    #expect(sessions[0] == sessions[1] && sessions[1] != sessions[2] && sessions[2] == sessions[3] && sessions[3] != sessions[4])
+    #expect(
+      sessions[0] == sessions[1] && sessions[1] != sessions[2] && sessions[2] == sessions[3] && sessions[3] != sessions[4])
   }
 
-  @Test func `nothing is encrypted for a room that is not, or whose algorithm is unknown, and state cannot end encryption`() throws {
+  @Test func `nothing is encrypted for a room that is not, or whose algorithm is unknown, and state cannot end encryption`()
+    throws
+  {
     let world = try World([(ann, "DESK")])
     let host = world.hosts[0]
     let (plain, strange) = (RoomID(trusted: "!plain:one.example"), RoomID(trusted: "!strange:one.example"))
@@ -142,7 +146,8 @@ private struct World {
     #expect(host.durable.unsent.map(\.number) == [3])
   }
 
-  @Test func `a message that came before its key is read when the key is there, and a refusal is its reason until then`() throws {
+  @Test func `a message that came before its key is read when the key is there, and a refusal is its reason until then`() throws
+  {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])
     let (desk, phone) = (world.hosts[0], world.hosts[1])
     try desk.write("hello", at: world.now)
@@ -203,7 +208,9 @@ private struct World {
     #expect(desk.requests.count == 1 && desk.durable.unencrypted.count == 1)
     #expect(desk.wakeAt == world.now + RoomWriting.patienceMilliseconds)
     desk.handle(.woken, at: world.now + RoomWriting.patienceMilliseconds)
-    while desk.durable.unsent.isEmpty { try desk.ask(desk.requests.count - 1, at: world.now + RoomWriting.patienceMilliseconds) }
+    while desk.durable.unsent.isEmpty {
+      try desk.ask(desk.requests.count - 1, at: world.now + RoomWriting.patienceMilliseconds)
+    }
     // The answer says so: nobody waits at all.
     try desk.write("again", at: world.now)
     while !desk.requests.isEmpty { try desk.ask(at: world.now) }

@@ -186,7 +186,10 @@ final class TestHost {
     handle(.encrypt(number, members, .message, content), at: now)
   }
 
-  var members: RoomMembers { RoomMembers(ModelServer.room, users: durable.members, sharesHistory: false) }
+  /// As the last sync has them that the machine was told of.
+  var members: RoomMembers {
+    RoomMembers(ModelServer.room, users: syncs.last?.members ?? durable.members, sharesHistory: false)
+  }
 
   func send() throws {
     guard !durable.unsent.isEmpty else { return }

@@ -21,7 +21,7 @@ extension EncryptionMachine {
       if let account = records.first(where: { $0.key == RecordNames.account }) {
         guard try restoreAccount(account.value) else { return stop(.ofAnotherDevice) }
         for record in records { try restore(record) }
-        for record in records where record.key.utf8.starts(with: RecordNames.holders.utf8) { restoreHolders(record.value) }
+        for record in records where record.key.utf8.starts(with: RecordNames.holders.utf8) { try restoreHolders(record) }
       } else {
         // Without its account nothing else of a store is of use.
         guard records.isEmpty else { return stop(.unreadableStore) }
@@ -72,9 +72,9 @@ extension EncryptionMachine {
     }
   }
 
-  private mutating func restoreHolders(_ bytes: [UInt8]) {
-    guard let json = try? JSON.record(bytes), let room = RoomID(json["room"]) else { return }
-    guard (try? outbound[room]?.takeHolders(bytes)) != nil else { return outbound[room] = nil }
+  private mutating func restoreHolders(_ record: EncryptionRecord) throws(RecordRefusal) {
+    guard let json = try readable(record, JSON.record), let room = RoomID(json["room"]) else { return }
+    guard (try? outbound[room]?.takeHolders(json)) != nil else { return outbound[room] = nil }
   }
 
   // MARK: Writing
@@ -85,7 +85,11 @@ extension EncryptionMachine {
     func put(_ key: ByteString, _ value: [UInt8]) { writes.append(.put(EncryptionRecord(key: key, value: value))) }
     if unstored.ownKeys { put(RecordNames.account, accountRecord) }
     for user in tracker.unstored {
-      if let record = tracker.record(of: user) { put(names.user(user), record) } else { writes.append(.delete(names.user(user))) }
+      if let record = tracker.record(of: user) {
+        put(names.user(user), record)
+      } else {
+        writes.append(.delete(names.user(user)))
+      }
     }
     for room in unstored.rooms { if let encryption = rooms[room] { put(names.room(room), encryption.record(of: room)) } }
     for room in unstored.sessions { if let session = outbound[room] { put(names.outbound(room), session.record) } }

@@ -122,7 +122,9 @@ extension EncryptionMachine {
     var (keys, refusals): ([ToDeviceRequest.Message], [ToDeviceRequest.Message]) = ([], [])
     var others = withheld
     for device in devices {
-      if sessions.hasSession(with: device), let key = try? session.share(with: device), let content = encrypted("m.room_key", key, for: device) {
+      if sessions.hasSession(with: device), let key = try? session.share(with: device),
+        let content = encrypted("m.room_key", key, for: device)
+      {
         keys.append(ToDeviceRequest.Message(device, content))
       } else {
         session.forget(device)

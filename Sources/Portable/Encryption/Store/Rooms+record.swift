@@ -63,8 +63,7 @@ extension OutboundRoom {
   }
 
   /// Without its holders nobody would know who has the key: such a session is not used again.
-  mutating func takeHolders(_ bytes: [UInt8]) throws(RecordRefusal) {
-    let json = try JSON.record(bytes)
+  mutating func takeHolders(_ json: JSON) throws(RecordRefusal) {
     guard json.text("session") == id else { throw .unreadable }
     hasHolders = true
     for entry in json["holders"]?.elements.map({ $0 }) ?? [] {
