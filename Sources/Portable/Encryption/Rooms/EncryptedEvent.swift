@@ -49,6 +49,8 @@ package struct ClearEvent: Sendable {
       content.isObject
     else { throw .damaged }
     guard json.text("room_id") == event.room.text else { throw .ofAnotherRoom }
+    // A server checks who may redact; of one that it cannot read nobody has.
+    guard type != .redaction else { throw .damaged }
     // Spec: "Forming relationships between events": the one in the ciphertext is ignored, also where there is no other.
     let related = try? content.replacing(["m.relates_to"]) { writer in
       if let relation = event.relation { writer.member("m.relates_to", relation) }
