@@ -157,7 +157,8 @@ let package = Package(
     module(
       "MatrixClient", in: "Client",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
+        "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm",
+        .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
     module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
     module("GStreamerMedia", in: "Client", uses: ["CallClient", "CPeerConnection"]),

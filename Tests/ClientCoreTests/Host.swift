@@ -63,6 +63,7 @@ struct Host {
   func restarted(seed: UInt64 = 2, mode: SyncMode? = nil) -> Host {
     var host = Host(seed: seed, store: store, mode: mode ?? client.syncMode)
     host.now = now + 1000
+    host.client.encrypts = client.encrypts
     host.handle(.start)
     return host
   }
@@ -98,6 +99,9 @@ struct Host {
     }
     now = end
   }
+
+  /// What the core wants to have encrypted.
+  var unencrypted: [(id: SendID, message: UnencryptedMessage)] = []
 
   // MARK: Requests
 
@@ -152,6 +156,7 @@ struct Host {
     case .queryEnded(let id, let result):
       if ended[id] != nil { Issue.record("query \(id) ended twice") }
       ended[id] = result
+    case .encrypt(let id, let message): unencrypted.append((id, message))
     case .queryProgress: break
     }
   }

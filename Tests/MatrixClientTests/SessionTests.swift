@@ -228,7 +228,7 @@ final class Gate: Sendable {
     let homeserver = RefreshingServer()
     let server = FixtureServer { request in
       if request.target.hasSuffix("/media/config") { return (200, #"{"m.upload.size":\#(limit)}"#) }
-      guard request.target.contains("/upload") else { return homeserver.answer(request) }
+      guard request.target.contains("/media/v3/upload") else { return homeserver.answer(request) }
       uploads.withLock { $0 += 1 }
       return (200, #"{"content_uri":"mxc://test/\#(request.bodyBytes)"}"#)
     }

@@ -59,7 +59,7 @@ final class Page {
       writes.append(id)
     case .startTimer(let id, _): timers.append(id)
     case .cancelTimer(let id): timers.removeAll { $0 == id }
-    case .releaseBlob, .change, .queryEnded, .queryProgress: break
+    case .encrypt, .releaseBlob, .change, .queryEnded, .queryProgress: break
     }
   }
 

@@ -49,9 +49,28 @@ public actor MatrixClient {
   var sendings = SendingLog()
   var knownExtensions: ServerExtensions?
 
+  // Encryption
+  /// nil without a session, and where it is off.
+  var encryption: EncryptionHost?
+  var encryptsRooms = true
+  /// Of the machine, for the batch that the core writes next.
+  var held = HeldRecords()
+  var machineRequests: [CommandID: UInt64] = [:]
+  var wakeTimer: (at: Int64, task: Task<Void, Never>)?
+  /// What effects have for the machine, once all of them are carried out.
+  private var machineTurns: [MachineTurn] = []
+
+  private enum MachineTurn: Sendable {
+    case encrypt(SendID, UnencryptedMessage)
+    case answered(CommandID, QueryResult)
+  }
+
   private enum StoreJob: Sendable {
     case load(LoadID, StoreRange)
-    case write(WriteID, [StoreOperation])
+    /// Of the encryption machine.
+    case loadRecords([ByteString])
+    /// - later: what waits for it.
+    case write(WriteID?, [StoreOperation], later: EncryptionHost.Later)
     case checkInbox
   }
 
@@ -73,6 +92,8 @@ public actor MatrixClient {
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.sync(by: syncMode)
+    // What waits in the outbox goes out as soon as the session is there: the machine begins with it.
+    core.encrypts = true
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -80,12 +101,21 @@ public actor MatrixClient {
         switch job {
         case .load(let id, let range):
           do throws(StoreError) {
-            await self?.handle(.loaded(id, try await store.load(range)))
+            await self?.loaded(id, try await store.load(range))
           } catch {
             await self?.cannotLoad(id, error)
           }
-        case .write(let id, let operations):
-          await self?.handle(.written(id, (try? await store.write(operations)) != nil))
+        case .loadRecords(let prefixes):
+          var records: [StoreRecord] = []
+          for prefix in prefixes {
+            guard let found = try? await store.load(StoreRange(prefix: prefix)) else { continue }
+            records += found
+          }
+          await self?.loadedForMachine(records)
+        case .write(let id, let operations, let later):
+          var isStored = true
+          if !operations.isEmpty { isStored = (try? await store.write(operations)) != nil }
+          await self?.written(id, isStored, later)
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         }
@@ -106,6 +136,16 @@ public actor MatrixClient {
     for listener in listeners.values { listener.finish() }
   }
 
+  private func loaded(_ id: LoadID, _ records: [StoreRecord]) {
+    if !decrypts(records, id) { handle(.loaded(id, records)) }
+  }
+
+  private func written(_ id: WriteID?, _ isStored: Bool, _ later: EncryptionHost.Later) {
+    if !isStored { loseEncryption() }
+    if let id { handle(.written(id, isStored)) }
+    if isStored { release(later) }
+  }
+
   // MARK: State
 
   public var sessionState: SessionState { core.sessionState }
@@ -123,6 +163,9 @@ public actor MatrixClient {
 
   /// Shows replies in threads also in live timelines that are opened from now on.
   public func showThreadsInline() { core.showsThreadsInline = true }
+
+  /// Tells the core whether its effects are encrypted.
+  func encrypt(_ isOn: Bool) { core.encrypts = isOn }
 
   /// Makes the core report all arriving events, whether the room is open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }
@@ -187,7 +230,7 @@ public actor MatrixClient {
     return try query.answer(result)
   }
 
-  private func nextID() throws(ClientError) -> CommandID {
+  func nextID() throws(ClientError) -> CommandID {
     guard !isStopped else { throw .cancelled }
     lastCommand += 1
     return lastCommand
@@ -220,6 +263,7 @@ public actor MatrixClient {
   public func stop() async {
     for task in requests.values { task.cancel() }
     for task in timers.values { task.cancel() }
+    wakeTimer?.task.cancel()
     requests = [:]
     timers = [:]
     jobs.finish()
@@ -250,6 +294,13 @@ public actor MatrixClient {
   func handle(_ input: Input) {
     guard !isStopped else { return }
     for effect in core.handle(input, now: MatrixClient.now()) { carryOut(effect) }
+    followSession()
+    while !machineTurns.isEmpty {
+      switch machineTurns.removeFirst() {
+      case .encrypt(let id, let message): step { $0.encrypt(message, id, at: MatrixClient.now()) }
+      case .answered(let id, let result): _ = answersMachine(id, result)
+      }
+    }
   }
 
   private func carryOut(_ effect: Effect) {
@@ -267,13 +318,26 @@ public actor MatrixClient {
       }
     case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
     case .load(let id, let range): jobs.yield(.load(id, range))
-    case .write(let id, let operations): jobs.yield(.write(id, operations))
+    case .write(let id, let operations): flush(with: id, operations)
+    case .encrypt(let id, let message): machineTurns.append(.encrypt(id, message))
     case .releaseBlob: break
     case .change(let change): publish(change)
-    case .queryEnded(let id, let result): queries.removeValue(forKey: id)?.resume(returning: result)
+    case .queryEnded(let id, let result):
+      if machineRequests[id] != nil { machineTurns.append(.answered(id, result)) }
+      queries.removeValue(forKey: id)?.resume(returning: result)
     case .queryProgress(let id, let sent, let total): queryProgress[id]?(sent, total)
     }
   }
+
+  /// One batch with what the machine has to keep.
+  func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
+    guard id != nil || !held.isEmpty else { return }
+    let records = held
+    held = HeldRecords()
+    jobs.yield(.write(id, records.writes + operations, later: records.later))
+  }
+
+  func queueLoad(of prefixes: [ByteString]) { jobs.yield(.loadRecords(prefixes)) }
 
   /// The URL of the homeserver; empty until discovery has found it.
   var baseURL: String { (core.homeserver ?? core.session?.homeserver)?.string ?? "" }
@@ -291,7 +355,8 @@ public actor MatrixClient {
   private func start(_ id: RequestID, _ exchange: Exchange) {
     requests[id] = Task { [transport] in
       let response = await transport.carry(exchange)
-      if requests.removeValue(forKey: id) != nil { handle(.response(id, response)) }
+      guard requests.removeValue(forKey: id) != nil else { return }
+      if !decrypts(response, to: exchange.request, id) { handle(.response(id, response)) }
     }
   }
 

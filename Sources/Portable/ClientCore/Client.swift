@@ -75,6 +75,8 @@ public struct Client: Sendable {
   public internal(set) var sendsTypingNotices = true
   /// Whether drafts follow the account from device to device, unencrypted in its data.
   public var syncsDrafts = false
+  /// Whether the host encrypts (`Effect.encrypt`). If not, nothing goes to encrypted rooms.
+  public var encrypts = false
   var drafts = Drafts()
   var outbox = Outbox()
 
@@ -167,6 +169,9 @@ public struct Client: Sendable {
       } else {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
+    case .encrypted(let id, let content): encrypted(id, content)
+    case .notEncrypted(let id, let error): fail(id, error)
+    case .decrypted(let room, let events): decrypted(events, in: room)
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)
     case .attentionChanged(let isVisible, let isFocused):

@@ -82,6 +82,12 @@ public struct QueryRequest: Sendable {
   /// Whether it is asked for another program (`Query.passedOn`).
   package var isPassedOn = false
 
+  package init(endpoint: Endpoint, target: String, body: [UInt8]?) {
+    self.endpoint = endpoint
+    self.target = target
+    self.body = body
+  }
+
   /// The body with the stage of authentication in it.
   package var wholeBody: [UInt8]? {
     guard let authentication else { return body }

@@ -16,6 +16,8 @@ public enum Effect: Sendable {
   indirect case load(LoadID, StoreRange)
   /// Carry out in order, all or nothing, after every write before it. Answer with `Input.written` when it is durable.
   case write(WriteID, [StoreOperation])
+  /// Encrypt the message for those users. Answer with `Input.encrypted` or `Input.notEncrypted`.
+  indirect case encrypt(SendID, UnencryptedMessage)
   /// The host need not keep the blob any more.
   case releaseBlob(BlobHandle)
   /// Something a view shows is now different.
@@ -26,6 +28,18 @@ public enum Effect: Sendable {
   case queryEnded(CommandID, QueryResult)
   /// How far the upload of a query has come.
   indirect case queryProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
+}
+
+/// A message for an encrypted room, and who is to read it.
+public struct UnencryptedMessage: Sendable {
+  public let room: RoomID
+  /// Who has joined and, where the room's history visibility lets them read it, who is invited.
+  public let users: [UserID]
+  /// Whether members who come later may read it.
+  public let sharesHistory: Bool
+  public let type: EventType
+  /// A JSON object.
+  public let content: [UInt8]
 }
 
 /// A change of the store. Keys are ASCII.

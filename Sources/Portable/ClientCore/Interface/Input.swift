@@ -1,4 +1,5 @@
 import JSON
+import MatrixModel
 
 /// What the host tells the client. Every input comes with the time, see `Client.handle`.
 public enum Input: Sendable {
@@ -16,6 +17,13 @@ public enum Input: Sendable {
   case uploadProgress(RequestID, sentBytes: Int64, totalBytes: Int64)
   /// A timer of `Effect.startTimer` has run out.
   case timerFired(TimerID)
+  /// Answer to `Effect.encrypt`: the content of the `m.room.encrypted`. The batch that the client writes then goes into the store with what the host
+  /// has to keep of the encryption.
+  case encrypted(SendID, [UInt8])
+  /// Answer to `Effect.encrypt`: it fails for good.
+  case notEncrypted(SendID, ClientError)
+  /// Events that came encrypted, as they are in clear text: their keys were late. What the store has of them stays as it is.
+  case decrypted(RoomID, [JSON])
   /// The machine has lost or found its network.
   case networkChanged(isOnline: Bool)
   /// Whether a person can see the page and whether its window has the focus. Receipts are sent only while both are true.

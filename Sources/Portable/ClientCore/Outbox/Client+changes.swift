@@ -48,7 +48,11 @@ extension Client {
       return replace(target, in: changed.roomID, changed.payload.type, changed.payload.filledContent, command)
     }
     var entry = changed
-    if case .queued = entry.phase { entry.phase = .storing }
+    switch entry.phase {
+    case .queued, .encrypting: entry.phase = .storing
+    default: break
+    }
+    entry.payload.ciphertext = nil
     outbox[entry.id] = entry
     if let item = entry.item(sender: user) {
       changeTimeline(entry.roomID) { timeline, _ in
@@ -222,7 +226,7 @@ extension Client {
     guard let entry = outbox[id], !entry.isDelivered else { return }
     switch entry.phase {
     case .sending, .sent: return
-    case .storing, .queued, .uploading, .failed: break
+    case .storing, .queued, .encrypting, .uploading, .failed: break
     }
     // A try before may have reached the server though its answer did not: then the event comes with the next sync.
     remove([id] + outbox.dependants(of: id), in: entry.roomID)

@@ -3,17 +3,17 @@ import MatrixModel
 
 /// Clear text never goes into an encrypted room. Spec: "m.room.encryption": once a room is encrypted it stays so.
 ///
-/// This client cannot encrypt yet, so it refuses (`ClientError.encryptedRoom`) every event that a room's members would expect to
-/// be encrypted: messages, files, stickers, polls, votes, edits, positions, the signalling of calls (whose session descriptions
-/// name the keys of the media: in clear text the server could put itself between the two ends) and events of unknown types.
-/// Reactions, redactions and state are not encrypted by any client; `m.room.encrypted` is ciphertext that the app made.
+/// Every event that a room's members would expect to be encrypted goes through the host (`Effect.encrypt`): messages, stickers, polls, votes, edits,
+/// positions, the signalling of calls (whose session descriptions name the keys of the media) and events of unknown types. Where the host does not
+/// encrypt, they are refused (`ClientError.encryptedRoom`), as are files, which cannot be encrypted yet. Reactions, redactions and state are not
+/// encrypted by any client; `m.room.encrypted` is ciphertext that the app made.
 ///
 /// A room may have become encrypted while nobody was listening. Before something goes out while no sync runs, the server is asked
 /// (`GET …/state/m.room.encryption`), once for each event.
 extension Client {
   /// Whether that would put clear text into a room that is known to be encrypted.
   func isRefused(_ payload: OutboxPayload, in room: RoomID) -> Bool {
-    payload.needsEncryption && rooms[room]?.isEncrypted ?? false
+    payload.needsEncryption && rooms[room]?.isEncrypted ?? false && !(encrypts && payload.files.isEmpty)
   }
 
   /// Whether it is known now whether the room is encrypted; if not, the server is asked, and the room goes on with its answer.
@@ -49,7 +49,7 @@ extension Client {
 
   /// The room is encrypted now: what waits in clear text stays where it is, as failed. The server keeps none of its files.
   mutating func refuseClearText(in room: RoomID) {
-    for entry in outbox.entries(in: room) where entry.isWaiting && entry.payload.needsEncryption {
+    for entry in outbox.entries(in: room) where entry.isWaiting && isRefused(entry.payload, in: room) {
       // A request that is under way cannot be taken back.
       if case .sending = entry.phase { continue }
       fail(entry.id, .encryptedRoom)
@@ -64,7 +64,68 @@ extension Client {
     guard parts.count == 8, parts[5].elementsEqual("send".utf8), let room = PercentEncoding.decode(parts[4]),
       let id = RoomID(ByteString(decoding: room)), let type = PercentEncoding.decode(parts[6])
     else { return false }
-    return isRefused(OutboxPayload(.event, EventType(trusted: ByteString(decoding: type))), in: id)
+    let payload = OutboxPayload(.event, EventType(trusted: ByteString(decoding: type)))
+    return payload.needsEncryption && rooms[id]?.isEncrypted ?? false
+  }
+
+  // MARK: Encrypting
+
+  /// Once it is known who is to read it.
+  mutating func encrypt(_ entry: OutboxEntry) {
+    guard let state = rooms[entry.roomID]?.state else { return }
+    guard state.hasPeople, state.hasAllMembers else {
+      guard outbox.waitingForMembers.insert(entry.roomID).inserted else { return }
+      return loadMembers(entry.roomID, 0)
+    }
+    guard let content = entry.payload.body else { return fail(entry.id, .unknownEvent) }
+    var users: [UserID] = []
+    let visibility = state.settings.historyVisibility ?? .shared
+    for member in state.members.all {
+      if member.membership == .join || member.membership == .invite && visibility != .joined { users.append(member.userID) }
+    }
+    outbox[entry.id]?.phase = .encrypting
+    emit(
+      .encrypt(
+        entry.id,
+        UnencryptedMessage(
+          room: entry.roomID, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable,
+          type: entry.payload.type, content: content)))
+  }
+
+  /// The list of a room's members has come, or will not for now.
+  mutating func goOnEncrypting(in room: RoomID, _ answer: Answer? = nil) {
+    guard outbox.waitingForMembers.remove(room) != nil else { return }
+    if let answer, answer.error != nil, let entry = outbox.first(in: room), case .queued = entry.phase {
+      return sendAnswered(answer, entry.id)
+    }
+    pump(room)
+  }
+
+  mutating func encrypted(_ id: OutboxEntry.ID, _ content: [UInt8]) {
+    // What was taken back or changed meanwhile is encrypted anew, or not at all.
+    guard let entry = outbox[id], case .encrypting = entry.phase else { return }
+    outbox[id]?.payload.ciphertext = content
+    outbox[id]?.phase = .queued
+    store([id], in: entry.roomID)
+  }
+
+  // MARK: Late keys
+
+  /// Keeps the places and the identities of what stands there already.
+  mutating func decrypted(_ events: [JSON], in id: RoomID) {
+    guard let room = rooms[id], let user = session?.userID else { return }
+    let late = events.compactMap { TimelineEvent($0) }
+    if room.hasTimeline {
+      changeTimeline(id) { timeline, _ in late.flatMap { timeline.disclose($0, ownUserID: user) } }
+    }
+    for event in late {
+      guard room.state.preview?.eventID == event.eventID, case .item(.message(let message), _) = event.kind else { continue }
+      rooms[id]?.state.preview = RoomPreview(
+        eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
+      settlePreview(id)
+      notify(.room(id, .preview))
+    }
+    if room.state.countsUnread { recountUnread(id) }
   }
 }
 

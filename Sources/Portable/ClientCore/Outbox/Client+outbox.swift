@@ -26,6 +26,7 @@ extension Client {
     if entry.payload.needsEncryption {
       guard knowsEncryption(of: room) else { return }
       outbox.unencryptedRooms.remove(room)
+      if rooms[room]?.isEncrypted ?? false, entry.payload.ciphertext == nil { return encrypt(entry) }
     }
     guard let request = requestSend(entry) else { return fail(entry.id, .unknownEvent) }
     entry.phase = .sending(request)
@@ -37,6 +38,10 @@ extension Client {
 
   private mutating func requestSend(_ entry: OutboxEntry) -> RequestID? {
     let payload = entry.payload
+    if let ciphertext = payload.ciphertext {
+      let path = Endpoint.sendMessage.path(entry.roomID.text, EventType.encrypted.text, entry.transactionID.text)
+      return request(.sendMessage, path, body: ciphertext, for: .send(entry.id))
+    }
     guard let body = payload.body else { return nil }
     switch payload.kind {
     case .redaction:

@@ -12,6 +12,8 @@ struct Outbox: Sendable {
   /// Rooms of which the server is being asked whether they are encrypted, and those that it said are not: for the next that is sent there.
   var encryptionRequests: Set<RoomID> = []
   var unencryptedRooms: Set<RoomID> = []
+  /// Rooms that wait to know all who are to read what is encrypted there.
+  var waitingForMembers: Set<RoomID> = []
   /// Whether sending is off everywhere, and where else.
   var isPaused = false
   var pausedRooms: Set<RoomID> = []
@@ -135,10 +137,11 @@ struct Outbox: Sendable {
     timers = [:]
     encryptionRequests = []
     unencryptedRooms = []
+    waitingForMembers = []
     if fileLimitState == .asked { fileLimitState = .unknown }
     for i in entries.indices {
       switch entries[i].phase {
-      case .uploading, .sending: entries[i].phase = .queued
+      case .uploading, .sending, .encrypting: entries[i].phase = .queued
       default: break
       }
       if entries[i].uploads > 0 { entries[i].payload.forgetUploads() }

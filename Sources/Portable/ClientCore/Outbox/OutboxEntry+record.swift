@@ -50,6 +50,7 @@ extension OutboxPayload {
     if let key { writer.member("key", key) }
     if let reactedTo { reactedTo.writeMember("reacted", to: &writer) }
     if let newMentions { writer.member("mentions", raw: newMentions) }
+    if let ciphertext { writer.member("ciphertext", raw: ciphertext) }
     guard !files.isEmpty else { return }
     writer.key("files")
     writer.array { writer in
@@ -74,6 +75,7 @@ extension OutboxPayload {
     key = record.text("key")
     reactedTo = Target(record["reacted"])
     newMentions = record["mentions"].map { Array($0.bytes) }
+    ciphertext = record["ciphertext"].map { Array($0.bytes) }
     for file in record["files"]?.elements ?? record.elements {
       guard let file = OutboxFile(record: file) else { return nil }
       files.append(file)

@@ -9,6 +9,8 @@ struct OutboxEntry: Sendable {
     /// The record is being written.
     case storing
     case queued
+    /// The host encrypts it.
+    case encrypting
     /// Its files tell of their requests.
     case uploading
     case sending(RequestID)
@@ -53,7 +55,7 @@ struct OutboxEntry: Sendable {
   var isWaiting: Bool {
     if isDelivered { return false }
     switch phase {
-    case .storing, .queued, .uploading, .sending: return true
+    case .storing, .queued, .encrypting, .uploading, .sending: return true
     case .sent, .failed: return false
     }
   }
@@ -62,7 +64,7 @@ struct OutboxEntry: Sendable {
   var isUnseen: Bool {
     if isDelivered || wasTried { return false }
     switch phase {
-    case .storing, .queued, .uploading, .failed: return true
+    case .storing, .queued, .encrypting, .uploading, .failed: return true
     case .sending, .sent: return false
     }
   }
@@ -71,7 +73,7 @@ struct OutboxEntry: Sendable {
   var takesUploads: Bool {
     switch phase {
     case .queued, .uploading: !isDelivered && !hasAllFiles
-    case .storing, .sending, .sent, .failed: false
+    case .storing, .encrypting, .sending, .sent, .failed: false
     }
   }
 
@@ -82,7 +84,7 @@ struct OutboxEntry: Sendable {
 
   var delivery: Delivery {
     switch phase {
-    case .storing: .queued
+    case .storing, .encrypting: .queued
     case .queued: heldUntil.map { .held(untilMilliseconds: $0) } ?? .queued
     case .uploading: .uploading(sentBytes: sentBytes, totalBytes: totalBytes)
     case .sending: .sending
@@ -93,7 +95,7 @@ struct OutboxEntry: Sendable {
 
   var progress: SendProgress {
     switch phase {
-    case .storing, .queued: .waiting(untilMilliseconds: heldUntil)
+    case .storing, .queued, .encrypting: .waiting(untilMilliseconds: heldUntil)
     case .uploading: .uploading(sentBytes: sentBytes, totalBytes: totalBytes)
     case .sending: .sending
     case .sent(let event, _): .sent(event)

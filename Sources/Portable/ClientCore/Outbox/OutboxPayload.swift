@@ -39,6 +39,8 @@ struct OutboxPayload: Sendable {
   /// The users that an edit notifies: those that the message did not mention before.
   var newMentions: [UInt8]?
   var files: [OutboxFile] = []
+  /// The content of its `m.room.encrypted`. It was made once: each try sends the same.
+  var ciphertext: [UInt8]?
 
   init(_ kind: Kind, _ type: EventType) {
     self.kind = kind

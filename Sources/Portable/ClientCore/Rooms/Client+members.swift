@@ -8,7 +8,11 @@ extension Client {
       rooms[id]?.waitingForPeople.append(command)
       return loadPeople(id)
     }
-    guard !room.hasAllMembers, !room.isLoadingMembers else { return finish(command, .done) }
+    guard !room.hasAllMembers, !room.isLoadingMembers else {
+      finish(command, .done)
+      if room.hasAllMembers { goOnEncrypting(in: id) }
+      return
+    }
     rooms[id]?.isLoadingMembers = true
     rooms[id]?.toldMembers = []
     request(
@@ -26,7 +30,8 @@ extension Client {
     guard let user = session?.userID, var state = rooms[id]?.state, case .success(let json) = answer,
       let chunk = json["chunk"]
     else {
-      return finish(command, .failed(answer.error ?? .unknownRoom))
+      finish(command, .failed(answer.error ?? .unknownRoom))
+      return goOnEncrypting(in: id, answer)
     }
     var delta = RoomDelta()
     // The answer may be older than what the syncs have told since: that stands.
@@ -59,6 +64,7 @@ extension Client {
     notify(.room(id, delta.aspects.union([.memberCounts, .name])))
     finish(command, .done)
     if !operations.isEmpty { write(operations) }
+    goOnEncrypting(in: id)
   }
 }
 

@@ -1,6 +1,16 @@
 import JSON
 import MatrixModel
 
+/// For hosts that read what the client has stored.
+package enum TimelineRecord {
+  /// The room whose timeline the record is a part of; nil for other records.
+  package static func room(of key: ByteString) -> RoomID? {
+    let parts = key.utf8.split(separator: UInt8(ascii: "/"))
+    guard parts.count == 3, parts[0].elementsEqual("t".utf8), let id = PercentEncoding.decode(parts[1]) else { return nil }
+    return RoomID(ByteString(decoding: id))
+  }
+}
+
 /// The keys of the store's records. Identifiers stand percent-encoded between slashes, so that no ID can look like another key.
 ///
 /// | key | value (JSON) |

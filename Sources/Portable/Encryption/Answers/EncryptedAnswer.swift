@@ -9,6 +9,8 @@ package struct EncryptedAnswer: Sendable {
 
   private let json: JSON
   private let room: RoomID?
+  /// Whether it is a record of this side, whose marks are right.
+  private let isRecord: Bool
   /// Of a sync.
   package let keys: SyncedKeys?
   /// `m.room.encryption` of rooms, in order.
@@ -24,6 +26,7 @@ package struct EncryptedAnswer: Sendable {
   ///   - json: the answer, or a stored record of a timeline.
   package init(_ json: JSON, to target: String) {
     self.json = json
+    isRecord = false
     let parts = Array(target.utf8).split(separator: UInt8(ascii: "?"))
     let path = parts.first.map { Array($0) } ?? []
     room = Self.room(inPath: path)
@@ -39,6 +42,7 @@ package struct EncryptedAnswer: Sendable {
   package init(record json: JSON, of room: RoomID) {
     self.json = json
     self.room = room
+    isRecord = true
     keys = nil
     visit(json, room)
   }
@@ -60,7 +64,7 @@ package struct EncryptedAnswer: Sendable {
     guard json.isObject else { return }
     if let event = Self.encrypted(json, in: room) { events.append(event) }
     for member in json.members {
-      if member.isKey(Self.mark) { hasForeignMarks = true }
+      if !isRecord, member.isKey(Self.mark) { hasForeignMarks = true }
       visit(member.value, RoomID(keyOf: member) ?? room)
     }
   }
@@ -122,7 +126,7 @@ package struct EncryptedAnswer: Sendable {
     } else if json.isObject {
       let event = Self.encrypted(json, in: room).flatMap { clear[$0.id] }
       writer.object { writer in
-        for member in json.members where !member.isKey(Self.mark) {
+        for member in json.members where isRecord || !member.isKey(Self.mark) {
           writer.key(member.key)
           if let event, member.isKey("type") {
             writer.write(event.type.text)
@@ -139,7 +143,7 @@ package struct EncryptedAnswer: Sendable {
     }
   }
 
-  private static func write(_ origin: RoomKey.Origin, to writer: inout JSONWriter) {
+  static func write(_ origin: RoomKey.Origin, to writer: inout JSONWriter) {
     writer.key(mark)
     writer.object { writer in
       switch origin {

@@ -7,8 +7,9 @@ extension EncryptionMachine {
   // MARK: A sync
 
   mutating func take(_ synced: SyncedKeys, at now: Int64) {
+    let wasFallbackUsed = own.isFallbackUsed
     own.told(counts: synced.keyCounts, unusedFallbacks: synced.unusedFallbacks)
-    if synced.unusedFallbacks != nil { unstored.ownKeys = true }
+    if own.isFallbackUsed != wasFallbackUsed { unstored.ownKeys = true }
     tracker.changed(synced.changed)
     tracker.forget(synced.left.filter { $0 != own.user })
     if synced.hasGap { tracker.lostTrack() }

@@ -121,6 +121,7 @@ package struct EncryptionMachine: Sendable {
     case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
     case .input(.answered(let id, let answer)): answered(id, answer, at: now)
     case .input(.failed(let id, let failure)): failed(id, failure, at: now)
+    case .input(.reachable): requests.noteAnswer()
     case .input(.loaded), .input(.woken): break
     }
   }

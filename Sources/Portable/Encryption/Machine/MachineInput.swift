@@ -21,6 +21,8 @@ package enum MachineInput: Sendable {
   case encrypt(UInt64, RoomMembers, EventType, JSON)
   case answered(MachineRequest.ID, JSON)
   case failed(MachineRequest.ID, RequestFailure)
+  /// The network is back: nothing has to wait any more.
+  case reachable
   /// It is `MachineOutput.wakeAt`.
   case woken
 }

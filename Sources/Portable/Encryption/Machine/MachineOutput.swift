@@ -42,6 +42,21 @@ package struct DecryptedEvent: Sendable {
   package let outcome: Result<ClearEvent, Undecryptable>
 }
 
+extension DecryptedEvent {
+  /// The event in clear text, with what an encrypted one tells of itself; nil where it cannot be read.
+  package var json: JSON? {
+    guard case .success(let clear) = outcome else { return nil }
+    return try? JSON.object { writer in
+      writer.member("type", clear.type)
+      writer.member("event_id", event.id)
+      writer.member("sender", event.sender)
+      writer.member("origin_server_ts", event.timestamp)
+      writer.member("content", clear.content)
+      EncryptedAnswer.write(clear.origin, to: &writer)
+    }
+  }
+}
+
 /// Why a message is not encrypted. Nothing of it has left this device.
 package enum Blocked: Equatable, Sendable {
   /// The room was never seen encrypted: the host sends it as it is, or not at all.

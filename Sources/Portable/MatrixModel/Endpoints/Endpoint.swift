@@ -22,7 +22,10 @@ public struct Endpoint: Sendable {
   }
 
   /// The path with the segments in braces replaced, in order and percent-encoded. Each needs one value.
-  public func path(_ values: ByteString...) -> String {
+  public func path(_ values: ByteString...) -> String { path(of: values) }
+
+  /// Likewise, for values that are counted only when the program runs.
+  package func path(of values: [ByteString]) -> String {
     var bytes: [UInt8] = []
     var next = 0
     var isName = false

@@ -58,7 +58,7 @@ final class EffectRunner {
     case .load(let id, let range): load(id, range)
     case .write(let id, let operations): write(id, operations)
     case .releaseBlob(let blob): blobs.release(blob)
-    case .change, .queryEnded, .queryProgress: break
+    case .encrypt, .change, .queryEnded, .queryProgress: break
     }
   }
 

@@ -1,0 +1,29 @@
+import MatrixModel
+
+/// Events whose keys came late.
+extension Timeline {
+  /// The event could not be read, and now it can. Its item stays the same one; an event that shows in another's item loses its own.
+  mutating func disclose(_ event: TimelineEvent, ownUserID: UserID) -> [TimelineChange] {
+    guard let i = index(of: event.eventID), case .undecryptable = items[i].content else {
+      return takeRelations(of: [event], ownUserID: ownUserID)
+    }
+    var changes: [TimelineChange] = []
+    relations.take(event)
+    if case .item(let content, let replyTo) = event.kind, accepts(event) {
+      var item = makeItem(items[i].id, event, content, replyTo)
+      item.readerCount = items[i].readerCount
+      items[i] = item
+      decorate(i, ownUserID: ownUserID)
+      link(i, ownUserID: ownUserID)
+      changes.append(.updated(at: i, items[i]))
+      renewQuotes(of: event.eventID, ownUserID: ownUserID, &changes)
+    } else {
+      itemOfEvent[event.eventID] = i > 0 ? items[i - 1].id : 0
+      items.remove(at: i)
+      remoteCount -= 1
+      changes.append(.removed(i..<(i + 1)))
+    }
+    renewTouched(ownUserID: ownUserID, &changes)
+    return changes
+  }
+}

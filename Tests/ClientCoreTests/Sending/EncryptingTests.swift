@@ -1,0 +1,146 @@
+import JSON
+import MatrixModel
+import Testing
+
+@testable import ClientCore
+
+/// A host that encrypts.
+@Suite struct EncryptingTests {
+  private static func encrypting(_ extra: [String] = []) -> Host {
+    var host = Host.signedIn()
+    host.client.encrypts = true
+    host.sync(
+      Wire.join([Wire.message("one", "$1")], state: Wire.members + UnreadTests.encrypted + extra, extra: Wire.counts))
+    host.command(.timeline(.openRoom(.test)))
+    return host
+  }
+
+  private static let members = [
+    Wire.member("@me:test"), Wire.member("@alice:test"), Wire.member("@bob:test"), Wire.member("@carol:test", "invite")
+  ]
+
+  private static func list(_ events: [String] = members) -> String { #"{"chunk":[\#(events.joined(separator: ","))]}"# }
+
+  private static let ciphertext = Array(#"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#.utf8)
+
+  private static func write(_ text: String, in host: inout Host) { host.command(.sending(.send(.test, .text(ByteString(text))))) }
+
+  @Test func `a message waits for all members, is encrypted for them, stored so, and sent so`() throws {
+    var host = Self.encrypting()
+    Self.write("hello", in: &host)
+    #expect(host.unencrypted.isEmpty && host.request("/send/") == nil)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    #expect(order.message.users.map(\.string) == ["@alice:test", "@bob:test", "@carol:test", "@me:test"])
+    #expect(order.message.sharesHistory && order.message.type == .message)
+    #expect(try JSON.parse(order.message.content).text("body") == "hello")
+    #expect(host.texts().last == "hello queued" && host.request("/send/") == nil)
+    host.writesAtOnce = false
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    #expect(host.request("/send/") == nil, "not before it is stored")
+    host.finishWrites()
+    #expect(host.request("/send/m.room.encrypted/")?.request.body == Self.ciphertext)
+    #expect(host.texts().last == "hello sending")
+  }
+
+  @Test func `only those who may read it are written to`() throws {
+    for (visibility, names) in [("joined", ["@alice:test", "@bob:test", "@me:test"]), ("invited", ["@alice:test", "@bob:test", "@carol:test", "@me:test"])] {
+      var host = Self.encrypting([
+        Wire.event("m.room.history_visibility", "$h", #"{"history_visibility":"\#(visibility)"}"#, stateKey: "")
+      ])
+      Self.write("hello", in: &host)
+      host.answer("/members", Self.list())
+      let order = try #require(host.unencrypted.first)
+      #expect(order.message.users.map(\.string) == names && !order.message.sharesHistory)
+    }
+  }
+
+  @Test func `each try sends the same ciphertext, also after a restart, and the event takes the echo's place`() throws {
+    var host = Self.encrypting()
+    Self.write("hello", in: &host)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    host.answer("/send/", status: 502, "{}")
+    host.wait(60_000)
+    #expect(host.request("/send/m.room.encrypted/")?.request.body == Self.ciphertext)
+    var next = host.restarted()
+    next.command(.timeline(.openRoom(.test)))
+    next.sync()
+    #expect(next.unencrypted.isEmpty)
+    let sent = try #require(next.request("/send/m.room.encrypted/"))
+    #expect(sent.request.body == Self.ciphertext && next.texts().last == "hello sending")
+    let transaction = try #require(sent.request.target.split(separator: "/").last)
+    next.sync(Wire.join([Wire.message("hello", "$2", by: "@me:test", transaction: String(transaction))]))
+    #expect(next.texts() == ["one", "hello"] && next.client.outbox.entries.isEmpty)
+  }
+
+  @Test func `messages go one after the other, and a change before it went out is encrypted anew`() throws {
+    var host = Self.encrypting()
+    Self.write("one", in: &host)
+    Self.write("two", in: &host)
+    host.answer("/members", Self.list())
+    #expect(host.unencrypted.count == 1)
+    let item = try #require(host.items().first { describeShort($0) == "one queued" }?.id)
+    host.command(.sending(.edit(.test, .item(item), FormattedText("one, changed"))))
+    let orders = host.unencrypted
+    #expect(orders.count == 2 && orders[0].id == orders[1].id)
+    #expect(try JSON.parse(orders[1].message.content).text("body") == "one, changed")
+    host.handle(.encrypted(orders[1].id, Self.ciphertext))
+    host.handle(.encrypted(orders[0].id, Array("{}".utf8)))
+    #expect(host.request("/send/m.room.encrypted/")?.request.body == Self.ciphertext, "the answer to the first is too late")
+    host.answer("/send/", #"{"event_id":"$2"}"#)
+    #expect(host.unencrypted.count == 3 && host.unencrypted[2].id != orders[0].id)
+  }
+
+  @Test func `what cannot be encrypted fails, and what waits when a room becomes encrypted is encrypted`() throws {
+    var host = Host.inRoom()
+    host.client.encrypts = true
+    host.command(.sending(.setSending(.test, isEnabled: false)))
+    Self.write("hello", in: &host)
+    host.sync(Wire.join(UnreadTests.encrypted))
+    #expect(host.texts().last == "hello queued")
+    host.command(.sending(.setSending(.test, isEnabled: true)))
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    host.handle(.notEncrypted(order.id, .invalidContent))
+    #expect(host.texts().last == "hello failed" && host.request("/send/") == nil)
+    let file = OutgoingMedia(.file, Attachment(fileName: "plan.txt", blob: BlobHandle("plan"), sizeBytes: 10))
+    host.command(.sending(.send(.test, .media(file))))
+    #expect(host.result() == "encryptedRoom", "files cannot be encrypted yet")
+  }
+
+  @Test func `without the list of members nothing goes out; it is asked for again`() {
+    var host = Self.encrypting()
+    Self.write("hello", in: &host)
+    host.answer("/members", status: 502, "{}")
+    #expect(host.unencrypted.isEmpty && host.texts().last == "hello queued")
+    host.wait(60_000)
+    host.answer("/members", Self.list())
+    #expect(host.unencrypted.count == 1)
+  }
+
+  // MARK: Late keys
+
+  @Test func `what could not be read is disclosed in its place, with what refers to it`() throws {
+    var host = Self.encrypting()
+    let encrypted = #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#
+    host.sync(
+      Wire.join([
+        Wire.event("m.room.encrypted", "$2", encrypted), Wire.event("m.room.encrypted", "$3", encrypted),
+        Wire.event("m.reaction", "$4", #"{"m.relates_to":{"rel_type":"m.annotation","event_id":"$2","key":"+"}}"#),
+        Wire.message("last", "$5", by: "@bob:test")
+      ]))
+    #expect(host.texts() == ["one", "[undecryptable]", "[undecryptable]", "last"])
+    let ids = host.items().map(\.id)
+    let edit = #"{"msgtype":"m.text","body":"* new","m.new_content":{"msgtype":"m.text","body":"new"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}"#
+    let late = [Wire.message("two", "$2"), Wire.event("m.room.message", "$3", edit)]
+    host.handle(.decrypted(.test, try late.map { try JSON.parse(Array($0.utf8)) }))
+    #expect(host.texts() == ["new", "two", "last"], "an edit has no row of its own")
+    #expect(host.items().map(\.id) == [ids[0], ids[1], ids[3]])
+    #expect(host.items()[1].reactions.map(\.key) == ["+"] && host.items()[0].isEdited)
+    host.sync(Wire.join([Wire.event("m.room.encrypted", "$6", encrypted)]))
+    host.handle(.decrypted(.test, [try JSON.parse(Array(Wire.message("six", "$6").utf8))]))
+    #expect(host.client.room(.test)?.preview?.content?.body == "six")
+  }
+}
