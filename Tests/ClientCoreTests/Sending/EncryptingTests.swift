@@ -23,7 +23,9 @@ import Testing
 
   private static let ciphertext = Array(#"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#.utf8)
 
-  private static func write(_ text: String, in host: inout Host) { host.command(.sending(.send(.test, .text(ByteString(text))))) }
+  private static func write(_ text: String, in host: inout Host) {
+    host.command(.sending(.send(.test, .text(ByteString(text)))))
+  }
 
   @Test func `a message waits for all members, is encrypted for them, stored so, and sent so`() throws {
     var host = Self.encrypting()
@@ -44,7 +46,9 @@ import Testing
   }
 
   @Test func `only those who may read it are written to`() throws {
-    for (visibility, names) in [("joined", ["@alice:test", "@bob:test", "@me:test"]), ("invited", ["@alice:test", "@bob:test", "@carol:test", "@me:test"])] {
+    for (visibility, names) in [
+      ("joined", ["@alice:test", "@bob:test", "@me:test"]), ("invited", ["@alice:test", "@bob:test", "@carol:test", "@me:test"])
+    ] {
       var host = Self.encrypting([
         Wire.event("m.room.history_visibility", "$h", #"{"history_visibility":"\#(visibility)"}"#, stateKey: "")
       ])
@@ -133,7 +137,8 @@ import Testing
       ]))
     #expect(host.texts() == ["one", "[undecryptable]", "[undecryptable]", "last"])
     let ids = host.items().map(\.id)
-    let edit = #"{"msgtype":"m.text","body":"* new","m.new_content":{"msgtype":"m.text","body":"new"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}"#
+    let edit =
+      #"{"msgtype":"m.text","body":"* new","m.new_content":{"msgtype":"m.text","body":"new"},"m.relates_to":{"rel_type":"m.replace","event_id":"$1"}}"#
     let late = [Wire.message("two", "$2"), Wire.event("m.room.message", "$3", edit)]
     host.handle(.decrypted(.test, try late.map { try JSON.parse(Array($0.utf8)) }))
     #expect(host.texts() == ["new", "two", "last"], "an edit has no row of its own")
