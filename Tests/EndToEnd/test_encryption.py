@@ -1,0 +1,84 @@
+"""Encrypted rooms: clients of the SDK and libraries of other people read each other; the server sees ciphertext only."""
+import asyncio
+import contextlib
+import tempfile
+import time
+
+import nio
+
+from client import User, room_path
+from harness import PATIENCE, NotRun, test
+from peer_client import Peer
+from server import newest_build
+from test_nio import ENCRYPTION, Client, good, sync_until, text
+
+
+class Direct:
+    """Where the peers connect to: no lost connections here."""
+
+    def __init__(self, base):
+        self.base = base
+
+
+@contextlib.asynccontextmanager
+async def peers(context, room, users, options):
+    program = newest_build("client-peer")
+    if not program:
+        raise NotRun("client-peer is not built: swift build --product client-peer")
+    with tempfile.TemporaryDirectory() as folder:
+        started = []
+        try:
+            for number, (user, option) in enumerate(zip(users, options)):
+                own = tempfile.mkdtemp(dir=folder)
+                started.append(await Peer(program, Direct(context.base), user, room, own, "--sync", option).start())
+            yield started
+        finally:
+            for peer in started:
+                await peer.end()
+
+
+async def reads(peer, *wanted):
+    """Until these texts stand in the timeline, in order."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        report = await peer.ask("report", since=None, threads=[])
+        found = [row.get("text") for row in report["timeline"]]
+        if [body for body in found if body in wanted] == list(wanted):
+            return report
+        assert time.monotonic() < end, report["timeline"]
+        await asyncio.sleep(0.1)
+
+
+@test("two clients of the SDK and matrix-nio write and read in an encrypted room, also after a restart; the server has ciphertext only")
+def sdk_and_nio(context):
+    asyncio.run(_sdk_and_nio(context))
+
+
+async def _sdk_and_nio(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    async with Client(context, "nia") as nia:
+        room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id, nia.user_id])
+        bob.join(room)
+        good(await nia.join(room), nio.JoinResponse)
+        heard = []
+        nia.add_event_callback(lambda _, event: heard.append((event.sender, event.body)), nio.RoomMessageText)
+        async with peers(context, room, [ann, bob], ["v3", "sliding"]) as (one, other):
+            await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 3)
+            await one.ask("send", text="hello from ann")
+            await other.ask("send", text="hello from bob")
+            await reads(one, "hello from ann", "hello from bob")
+            await reads(other, "hello from ann", "hello from bob")
+            await sync_until(nia, lambda: len(heard) == 2)
+            assert heard == [(ann.user_id, "hello from ann"), (bob.user_id, "hello from bob")], heard
+            good(await nia.room_send(room, "m.room.message", text("hello from nia"), ignore_unverified_devices=True), nio.RoomSendResponse)
+            everything = ("hello from ann", "hello from bob", "hello from nia")
+            await reads(one, *everything)
+            await reads(other, *everything)
+            await one.restart(kills=True)
+            await reads(one, *everything)
+            await one.ask("send", text="again")
+            await reads(other, *everything, "again")
+            await sync_until(nia, lambda: heard[-1:] == [(ann.user_id, "again")])
+        events = ann.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
+        types = [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
+        assert types == ["m.room.encrypted"] * 4, types
