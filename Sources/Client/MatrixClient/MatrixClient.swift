@@ -1,6 +1,7 @@
 @_exported public import ClientCore
 @_exported public import JSON
 @_exported public import MatrixModel
+import Encryption
 
 #if canImport(Glibc)
   import Glibc
@@ -50,11 +51,10 @@ public actor MatrixClient {
   var knownExtensions: ServerExtensions?
 
   // Encryption
-  /// nil without a session, and where it is off.
+  /// nil without a session.
   var encryption: EncryptionHost?
-  var encryptsRooms = true
-  /// Of the machine, for the batch that the core writes next.
-  var held = HeldRecords()
+  /// Changes of the machine for the batch that the core writes next, and what waits for them.
+  var held = EncryptionStep()
   var machineRequests: [CommandID: UInt64] = [:]
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
@@ -69,8 +69,8 @@ public actor MatrixClient {
     case load(LoadID, StoreRange)
     /// Of the encryption machine.
     case loadRecords([ByteString])
-    /// - later: what waits for it.
-    case write(WriteID?, [StoreOperation], later: EncryptionHost.Later)
+    /// - step: what waits for it.
+    case write(WriteID?, [StoreOperation], step: EncryptionStep)
     case checkInbox
   }
 
@@ -112,10 +112,10 @@ public actor MatrixClient {
             records += found
           }
           await self?.loadedForMachine(records)
-        case .write(let id, let operations, let later):
+        case .write(let id, let operations, let step):
           var isStored = true
           if !operations.isEmpty { isStored = (try? await store.write(operations)) != nil }
-          await self?.written(id, isStored, later)
+          await self?.written(id, isStored, step)
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         }
@@ -140,10 +140,10 @@ public actor MatrixClient {
     if !decrypts(records, id) { handle(.loaded(id, records)) }
   }
 
-  private func written(_ id: WriteID?, _ isStored: Bool, _ later: EncryptionHost.Later) {
-    if !isStored { loseEncryption() }
+  private func written(_ id: WriteID?, _ isStored: Bool, _ step: EncryptionStep) {
+    if !isStored { release(step, isStored: false) }
     if let id { handle(.written(id, isStored)) }
-    if isStored { release(later) }
+    if isStored { release(step, isStored: true) }
   }
 
   // MARK: State
@@ -164,8 +164,8 @@ public actor MatrixClient {
   /// Shows replies in threads also in live timelines that are opened from now on.
   public func showThreadsInline() { core.showsThreadsInline = true }
 
-  /// Tells the core whether its effects are encrypted.
-  func encrypt(_ isOn: Bool) { core.encrypts = isOn }
+  /// From now on nothing goes to encrypted rooms.
+  func stopEncrypting() { core.encrypts = false }
 
   /// Makes the core report all arriving events, whether the room is open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }
@@ -297,8 +297,8 @@ public actor MatrixClient {
     followSession()
     while !machineTurns.isEmpty {
       switch machineTurns.removeFirst() {
-      case .encrypt(let id, let message): step { $0.encrypt(message, id, at: MatrixClient.now()) }
-      case .answered(let id, let result): _ = answersMachine(id, result)
+      case .encrypt(let id, let message): encrypt(message, id)
+      case .answered(let id, let result): answerMachine(id, result)
       }
     }
   }
@@ -331,10 +331,10 @@ public actor MatrixClient {
 
   /// One batch with what the machine has to keep.
   func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
-    guard id != nil || !held.isEmpty else { return }
-    let records = held
-    held = HeldRecords()
-    jobs.yield(.write(id, records.writes + operations, later: records.later))
+    guard id != nil || !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return }
+    let step = held
+    held = EncryptionStep()
+    jobs.yield(.write(id, step.changes.map { StoreOperation($0) } + operations, step: step))
   }
 
   func queueLoad(of prefixes: [ByteString]) { jobs.yield(.loadRecords(prefixes)) }

@@ -2,18 +2,21 @@ import ClientCore
 import Encryption
 import JSON
 import MatrixModel
+import Olm
 
-/// End-to-end encryption. The machine stands between the core and everything else: what the core is given is clear text, what it sends to encrypted
+/// End-to-end encryption. The machine stands between the core and everything else: what the core is given is clear text, and what it sends to encrypted
 /// rooms goes through the machine first. Documentation/Decisions/0023-encryption.md
 extension MatrixClient {
-  /// Starts the machine with a session, and drops it with its end.
+  // MARK: Beginning and end
+
+  /// The machine begins with a session and goes with its end.
   func followSession() {
     guard core.sessionState == .signedIn || core.sessionState == .softLoggedOut, let session = core.session else {
       return endEncryption()
     }
-    if let host = encryption, host.userID == session.userID, host.deviceID == session.deviceID { return }
-    guard core.sessionState == .signedIn, encryptsRooms else { return }
-    encryption = EncryptionHost(session)
+    if let host = encryption, host.user == session.userID, host.device == session.deviceID { return }
+    guard core.sessionState == .signedIn, core.encrypts else { return }
+    encryption = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
     step { $0.start(at: MatrixClient.now()) }
   }
 
@@ -23,57 +26,72 @@ extension MatrixClient {
     wakeTimer?.task.cancel()
     wakeTimer = nil
     machineRequests = [:]
-    held = HeldRecords()
+    held = EncryptionStep()
   }
 
   /// The store did not take what the machine has to keep. Whoever went on would use keys twice after a restart.
-  func loseEncryption() {
+  private func loseEncryption() {
     guard encryption != nil else { return }
     endEncryption()
-    encryptsRooms = false
-    encrypt(false)
+    stopEncrypting()
   }
 
-  /// Takes a step of the machine, and all that follows from it.
-  func step(_ body: (inout EncryptionHost) -> EncryptionHost.Step) {
+  // MARK: Steps
+
+  /// Takes a step of the machine, and does all that follows from it.
+  func step(_ body: (inout EncryptionHost) -> EncryptionStep) {
     guard var host = encryption else { return }
     let step = body(&host)
     encryption = host
-    held.add(step)
-    for input in step.inputs { handle(input) }
+    carryOut(step)
+  }
+
+  private func carryOut(_ step: EncryptionStep) {
+    held.changes += step.changes
+    held.later += step.later
+    held.requests += step.requests
+    for delivery in step.deliveries { handle(Input(delivery)) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
   }
 
-  /// An answer to a request of the core. Returns false where the core takes it as it is.
-  func decrypts(_ response: Response, to request: HTTPRequest, _ id: RequestID) -> Bool {
-    guard encryption != nil, case .answer(200, let body) = response else { return false }
-    guard let step = encryption?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
-    self.step { _ in step }
-    return true
-  }
-
-  /// Records that the core has loaded. Returns false where it takes them as they are.
-  func decrypts(_ records: [StoreRecord], _ id: LoadID) -> Bool {
-    guard encryption != nil, let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
-    guard let step = encryption?.take(records, for: id, of: room, at: MatrixClient.now()) else { return false }
-    self.step { _ in step }
-    return true
-  }
-
   /// What waited until the machine's records are durable.
-  func release(_ later: EncryptionHost.Later) {
-    for input in later.inputs { handle(input) }
-    for request in later.requests { ask(request) }
+  func release(_ step: EncryptionStep, isStored: Bool) {
+    guard isStored else { return loseEncryption() }
+    for delivery in step.later { handle(Input(delivery)) }
+    for request in step.requests { ask(request) }
   }
 
   func loadedForMachine(_ records: [StoreRecord]) {
-    let found = records.map { EncryptionRecord(key: $0.key, value: $0.value) }
-    step { $0.handle(.loaded(found), at: MatrixClient.now()) }
+    step { $0.handle(.loaded(records.map { EncryptionRecord($0) }), at: MatrixClient.now()) }
   }
 
-  // MARK: Requests
+  // MARK: What the core reads and writes
+
+  func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
+    let members = RoomMembers(message.room, users: message.users, sharesHistory: message.sharesHistory)
+    step { $0.encrypt(id, message.type, message.content, for: members, at: MatrixClient.now()) }
+  }
+
+  /// Returns false where the core takes the answer as it is.
+  func decrypts(_ response: Response, to request: HTTPRequest, _ id: RequestID) -> Bool {
+    guard case .answer(200, let body) = response else { return false }
+    guard let step = encryption?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
+    carryOut(step)
+    return true
+  }
+
+  /// Returns false where the core takes the records as they are.
+  func decrypts(_ records: [StoreRecord], _ id: LoadID) -> Bool {
+    guard let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
+    let records = records.map { EncryptionRecord($0) }
+    guard let step = encryption?.take(records, of: room, for: id, at: MatrixClient.now()) else { return false }
+    carryOut(step)
+    return true
+  }
+
+  // MARK: Requests and time
 
   private func ask(_ request: MachineRequest) {
     guard encryption != nil, let id = try? nextID() else { return }
@@ -82,16 +100,15 @@ extension MatrixClient {
     handle(.query(QueryRequest(endpoint: request.endpoint, target: target, body: request.body), id: id))
   }
 
-  /// Returns false where it was no request of the machine.
-  func answersMachine(_ id: CommandID, _ result: QueryResult) -> Bool {
-    guard let request = machineRequests.removeValue(forKey: id) else { return false }
+  /// The end of one of the machine's requests.
+  func answerMachine(_ id: CommandID, _ result: QueryResult) {
+    guard let request = machineRequests.removeValue(forKey: id) else { return }
     let input: MachineInput =
       switch result {
       case .answer(let json): .answered(request, json)
       case .failed(let error): .failed(request, error.isFinal ? .refused : .unreachable)
       }
     step { $0.handle(input, at: MatrixClient.now()) }
-    return true
   }
 
   private func setWakeTimer() {
@@ -109,17 +126,30 @@ extension MatrixClient {
   }
 }
 
-/// Records of the machine that wait for the core's next batch, and what waits for them.
-struct HeldRecords: Sendable {
-  var writes: [StoreOperation] = []
-  var later = EncryptionHost.Later()
+extension EncryptionRecord {
+  fileprivate init(_ record: StoreRecord) { self.init(key: record.key, value: record.value) }
+}
 
-  var isEmpty: Bool { writes.isEmpty && later.isEmpty }
+extension StoreOperation {
+  init(_ change: RecordChange) {
+    switch change {
+    case .put(let record): self = .put(key: record.key, value: record.value)
+    case .delete(let key): self = .delete(key: key)
+    }
+  }
+}
 
-  mutating func add(_ step: EncryptionHost.Step) {
-    writes += step.writes
-    later.inputs += step.later.inputs
-    later.requests += step.later.requests
+extension Input {
+  fileprivate init(_ delivery: EncryptionDelivery) {
+    switch delivery {
+    case .answer(let request, let body): self = .response(request, .answer(status: 200, body: body))
+    case .records(let load, let records):
+      self = .loaded(load, records.map { StoreRecord(key: $0.key, value: $0.value) })
+    case .encrypted(let message, let content): self = .encrypted(message, content)
+    case .blocked(let message, let reason):
+      self = .notEncrypted(message, reason == .malformed ? .invalidContent : .encryptedRoom)
+    case .late(let room, let events): self = .decrypted(room, events)
+    }
   }
 }
 

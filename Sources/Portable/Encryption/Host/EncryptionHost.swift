@@ -1,0 +1,153 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// A machine, and what of a client waits for it: answers of the server and stored events that are to be read in clear text, in the order in which they
+/// came. A client has one, in its own thread or in another; it does what each step says.
+package struct EncryptionHost: Sendable {
+  /// Something that is to be read in clear text.
+  private struct Waiting: Sendable {
+    let destination: Destination
+    let answers: [EncryptedAnswer]
+    /// Of its events.
+    let batch: UInt64
+    var isSynced: Bool
+    var decrypted: [DecryptedEvent]?
+
+    var isDone: Bool { isSynced && decrypted != nil }
+  }
+
+  private enum Destination: Sendable {
+    case answer(UInt32)
+    /// The records of a load, and the places of those that have something encrypted.
+    case records(UInt32, [EncryptionRecord], places: [Int])
+  }
+
+  package let user: UserID
+  package let device: DeviceID
+  private var machine: EncryptionMachine
+  private var waiting: [Waiting] = []
+  private var lastBatch: UInt64 = 0
+  /// When to say `MachineInput.woken`, in milliseconds since 1970; nil for not at all.
+  package private(set) var wakeAt: Int64?
+  /// Why it cannot go on.
+  package private(set) var broken: Broken?
+
+  /// - Parameter random: of the system, but in tests.
+  package init(user: UserID, device: DeviceID, random: SecretSource) {
+    self.user = user
+    self.device = device
+    machine = EncryptionMachine(user: user, device: device, random: random)
+  }
+
+  // MARK: Inputs
+
+  /// - Parameter now: milliseconds since 1970, as of all inputs.
+  package mutating func start(at now: Int64) -> EncryptionStep { take(machine.start(at: now)) }
+
+  package mutating func handle(_ input: MachineInput, at now: Int64) -> EncryptionStep { take(machine.handle(input, at: now)) }
+
+  /// - Parameters:
+  ///   - message: of the client, which is told the end under this number.
+  ///   - content: a JSON object.
+  package mutating func encrypt(
+    _ message: UInt64, _ type: EventType, _ content: [UInt8], for members: RoomMembers, at now: Int64
+  ) -> EncryptionStep {
+    guard let json = try? JSON.parse(content), json.isObject else {
+      var step = EncryptionStep()
+      step.deliveries = [.blocked(message, .malformed)]
+      return step
+    }
+    return handle(.encrypt(message, members, type, json), at: now)
+  }
+
+  /// The body of an answer with status 200; nil where it has nothing to do with encryption.
+  ///
+  /// - Parameter target: path and query of the request.
+  package mutating func take(_ body: [UInt8], to target: String, for request: UInt32, at now: Int64) -> EncryptionStep? {
+    guard body.first == UInt8(ascii: "{"), let json = try? JSON.parse(body) else { return nil }
+    let answer = EncryptedAnswer(json, to: target)
+    return answer.isPlain ? nil : wait(for: [answer], .answer(request), at: now)
+  }
+
+  /// Records of a room's timeline; nil where none of them has an encrypted event: one whose key was not there when it came.
+  package mutating func take(_ records: [EncryptionRecord], of room: RoomID, for load: UInt32, at now: Int64) -> EncryptionStep?
+  {
+    var (answers, places): ([EncryptedAnswer], [Int]) = ([], [])
+    for (place, record) in records.enumerated() {
+      guard let json = try? JSON.parse(record.value) else { continue }
+      let answer = EncryptedAnswer(record: json, of: room)
+      guard !answer.events.isEmpty else { continue }
+      answers.append(answer)
+      places.append(place)
+    }
+    return answers.isEmpty ? nil : wait(for: answers, .records(load, records, places: places), at: now)
+  }
+
+  private mutating func wait(for answers: [EncryptedAnswer], _ destination: Destination, at now: Int64) -> EncryptionStep {
+    let events = answers.flatMap { $0.events }
+    lastBatch += 1
+    waiting.append(
+      Waiting(
+        destination: destination, answers: answers, batch: lastBatch, isSynced: answers.allSatisfy { $0.keys == nil },
+        decrypted: events.isEmpty ? [] : nil))
+    let batch = lastBatch
+    var step = EncryptionStep()
+    for answer in answers {
+      for (room, content) in answer.encryption { step.add(handle(.encryption(room, content), at: now)) }
+      for (room, users) in answer.departures { step.add(handle(.departed(room, users), at: now)) }
+      if let keys = answer.keys { step.add(handle(.sync(keys), at: now)) }
+    }
+    if !events.isEmpty { step.add(handle(.decrypt(batch, events), at: now)) }
+    step.deliveries += finished()
+    return step
+  }
+
+  // MARK: Outputs
+
+  private mutating func take(_ output: MachineOutput) -> EncryptionStep {
+    var step = EncryptionStep()
+    wakeAt = output.wakeAt
+    step.loads = output.loads
+    step.changes = output.writes
+    for result in output.results { take(result, &step) }
+    step.deliveries += finished()
+    step.requests = output.requests
+    return step
+  }
+
+  private mutating func take(_ result: MachineResult, _ step: inout EncryptionStep) {
+    switch result {
+    case .synced:
+      if let place = waiting.firstIndex(where: { !$0.isSynced }) { waiting[place].isSynced = true }
+    case .decrypted(let batch, let events):
+      if let place = waiting.firstIndex(where: { $0.batch == batch }) { waiting[place].decrypted = events }
+    case .late(let events):
+      var rooms: [RoomID: [JSON]] = [:]
+      for event in events { if let json = event.json { rooms[event.event.room, default: []].append(json) } }
+      for room in rooms.keys.ordered() { step.later.append(.late(room, rooms[room] ?? [])) }
+    case .encrypted(let message, let content): step.deliveries.append(.encrypted(message, content))
+    case .blocked(let message, let reason): step.deliveries.append(.blocked(message, reason))
+    case .broken(let reason): broken = reason
+    case .prepared, .devices, .received, .refused: break
+    }
+  }
+
+  /// A later sync does not overtake.
+  private mutating func finished() -> [EncryptionDelivery] {
+    var deliveries: [EncryptionDelivery] = []
+    while let first = waiting.first, first.isDone {
+      waiting.removeFirst()
+      let events = first.decrypted ?? []
+      switch first.destination {
+      case .answer(let request): deliveries.append(.answer(request, first.answers[0].rewritten(events)))
+      case .records(let load, var records, let places):
+        for (answer, place) in zip(first.answers, places) {
+          records[place] = EncryptionRecord(key: records[place].key, value: answer.rewritten(events))
+        }
+        deliveries.append(.records(load, records))
+      }
+    }
+    return deliveries
+  }
+}
