@@ -10,6 +10,7 @@ from client import User, room_path
 from harness import PATIENCE, NotRun, test
 from peer_client import Peer
 from server import newest_build
+from test_mautrix import Person, says
 from test_nio import ENCRYPTION, Client, good, sync_until, text
 
 
@@ -30,11 +31,26 @@ async def peers(context, room, users, options):
         try:
             for number, (user, option) in enumerate(zip(users, options)):
                 own = tempfile.mkdtemp(dir=folder)
-                started.append(await Peer(program, Direct(context.base), user, room, own, "--sync", option).start())
+                peer = await Peer(program, Direct(context.base), user, room, own, "--sync", option).start()
+                started.append(peer)
+                await is_there(peer, user)
             yield started
         finally:
             for peer in started:
                 await peer.end()
+
+
+async def is_there(peer, user):
+    """Once it knows its room, and others know its device."""
+    end = time.monotonic() + PATIENCE
+    while "error" in await peer.tell("report", since=None, threads=[]) or not devices(user):
+        assert time.monotonic() < end, "the client is not there"
+        await asyncio.sleep(0.05)
+
+
+def devices(user):
+    """The user's devices with keys."""
+    return user.post("keys/query", {"device_keys": {user.user_id: []}}).ok()["device_keys"].get(user.user_id)
 
 
 async def reads(peer, *wanted):
@@ -65,9 +81,9 @@ async def _sdk_and_nio(context):
         async with peers(context, room, [ann, bob], ["v3", "sliding"]) as (one, other):
             await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 3)
             await one.ask("send", text="hello from ann")
+            await reads(other, "hello from ann")
             await other.ask("send", text="hello from bob")
             await reads(one, "hello from ann", "hello from bob")
-            await reads(other, "hello from ann", "hello from bob")
             await sync_until(nia, lambda: len(heard) == 2)
             assert heard == [(ann.user_id, "hello from ann"), (bob.user_id, "hello from bob")], heard
             good(await nia.room_send(room, "m.room.message", text("hello from nia"), ignore_unverified_devices=True), nio.RoomSendResponse)
@@ -82,3 +98,25 @@ async def _sdk_and_nio(context):
         events = ann.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
         types = [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
         assert types == ["m.room.encrypted"] * 4, types
+
+
+@test("a client of the SDK and mautrix (libolm) talk encrypted in both directions, and who has left reads nothing more")
+async def sdk_and_mautrix(context):
+    ann = User(context.base, "ann")
+    async with Person(context, "mau") as mau:
+        room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[mau.id])
+        await mau.client.join_room(room)
+        async with peers(context, room, [ann], ["sliding"]) as (one,):
+            await one.ask("send", text="do you read me?")
+            heard = await mau.hears(says("do you read me?"))
+            assert heard.sender == ann.user_id and heard["mautrix"]["was_encrypted"]
+            await mau.client.send_text(room, "loud and clear")
+            await reads(one, "do you read me?", "loud and clear")
+            await mau.client.leave_room(room)
+            while mau.id in (await one.ask("report", since=None, threads=[]))["members"]:
+                await asyncio.sleep(0.05)
+            await one.ask("send", text="nobody else is here")
+            await reads(one, "do you read me?", "loud and clear", "nobody else is here")
+        sessions = [event["content"]["session_id"] for event in ann.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
+                    if event["type"] == "m.room.encrypted" and event["sender"] == ann.user_id]
+        assert len(sessions) == len(set(sessions)) == 2, sessions
