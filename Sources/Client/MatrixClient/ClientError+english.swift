@@ -46,7 +46,7 @@ extension ClientError {
     case .targetFailed: "It waits for a message that could not be sent. Retry or cancel that message."
     case .unknownEvent: "The client does not know this message."
     case .notAllowed: "The user is not allowed to do that in this room."
-    case .encryptedRoom: "The room is encrypted, and this client cannot encrypt yet: nothing was sent."
+    case .encryptedRoom: "The room is encrypted, and this client cannot encrypt that: nothing was sent."
     case .invalidContent: "The message is empty, or its content is not valid for its type."
     default: "The request failed."
     }

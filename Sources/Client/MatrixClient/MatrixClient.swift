@@ -56,6 +56,8 @@ public actor MatrixClient {
   /// Changes of the machine for the batch that the core writes next, and what waits for them.
   var held = EncryptionStep()
   var machineRequests: [CommandID: UInt64] = [:]
+  /// Who waits for this device to be known at the server.
+  var deviceWaiters: [CheckedContinuation<Void, Never>] = []
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
@@ -264,6 +266,7 @@ public actor MatrixClient {
     for task in requests.values { task.cancel() }
     for task in timers.values { task.cancel() }
     wakeTimer?.task.cancel()
+    stopWaitingForDevice()
     requests = [:]
     timers = [:]
     jobs.finish()

@@ -48,8 +48,8 @@ public indirect enum ClientError: Error, Sendable {
   case unknownEvent
   /// One may not do that in this room.
   case notAllowed
-  /// The room is encrypted and this client cannot encrypt yet: it sends no clear text there. Reactions, redactions and state can be
-  /// sent. A message that was waiting when the room became encrypted stays as a failed one.
+  /// The room is encrypted and this cannot be: a file, anything in a room with an unknown algorithm, or anything where the host does not encrypt.
+  /// No clear text is sent there; reactions, redactions and state are. What was waiting when the room became encrypted stays as failed.
   case encryptedRoom
   /// The content is not what its kind asks for.
   case invalidContent

@@ -27,6 +27,25 @@ extension MatrixClient {
     wakeTimer = nil
     machineRequests = [:]
     held = EncryptionStep()
+    stopWaitingForDevice()
+  }
+
+  /// Waits until the server has the keys of this device: others can write to it from then on. It does not wait for long, nor for a server that
+  /// has no encryption.
+  func deviceIsPublished() async {
+    guard let host = encryption, !host.isPublished, host.broken == nil else { return }
+    let timeout = Task {
+      try? await Task.sleep(for: .seconds(10))
+      if !Task.isCancelled { stopWaitingForDevice() }
+    }
+    await withCheckedContinuation { deviceWaiters.append($0) }
+    timeout.cancel()
+  }
+
+  func stopWaitingForDevice() {
+    let waiters = deviceWaiters
+    deviceWaiters = []
+    for waiter in waiters { waiter.resume() }
   }
 
   /// The store did not take what the machine has to keep. Whoever went on would use keys twice after a restart.
@@ -54,6 +73,7 @@ extension MatrixClient {
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
+    if encryption.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
   }
 
   /// What waited until the machine's records are durable.

@@ -73,6 +73,7 @@ extension MatrixClient {
       case .idle, .connecting, .firstSync: client.sessionState != .signedIn
       }
     }
+    if case .running = core.connection { await deviceIsPublished() }
     if Task.isCancelled || isStopped { throw .cancelled }
   }
 

@@ -30,6 +30,8 @@ package struct EncryptionHost: Sendable {
   private var lastBatch: UInt64 = 0
   /// When to say `MachineInput.woken`, in milliseconds since 1970; nil for not at all.
   package private(set) var wakeAt: Int64?
+  /// Whether the server has the device's keys, so that others can write to it.
+  package var isPublished: Bool { machine.own.isDevicePublished }
   /// Why it cannot go on.
   package private(set) var broken: Broken?
 
