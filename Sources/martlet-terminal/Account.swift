@@ -2,7 +2,7 @@ import MatrixClient
 import MatrixModel
 
 /// An account that a subcommand works with. Where another process has its store (`read --follow` in another window), this one goes on
-/// in memory with the same session.
+/// in memory with the same session, but without its keys: encrypted rooms are for the one with the store.
 struct Account: Sendable {
   let client: MatrixClient
   let folder: AccountFolder
@@ -17,7 +17,7 @@ struct Account: Sendable {
       throw TerminalError.notLoggedIn("\(folder.userID) is not logged in; martlet login \(folder.userID)")
     }
     guard let lock = try folder.lock() else {
-      let client = try await MatrixClient.restore(saved.withoutRefresh)
+      let client = try await MatrixClient.restore(saved.withoutRefresh, encrypts: false)
       return Account(client: client, folder: folder, lock: nil, keeper: nil)
     }
     let store: SQLiteStore

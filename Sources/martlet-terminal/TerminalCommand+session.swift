@@ -22,7 +22,9 @@ extension TerminalCommand {
     let known = user.map { AccountFolder($0, in: root) }
     let address = try await Homeserver(homeserver ?? name).discover().url
     let password = try password(isGiven: call.arguments.has("--password-stdin"))
-    let client = try await MatrixClient(homeserver: address.string, deviceDisplayName: "Martlet in a terminal")
+    // The keys of the device are made in its store, below.
+    let client = try await MatrixClient(
+      homeserver: address.string, deviceDisplayName: "Martlet in a terminal", encrypts: false)
     // As the device that it was, so that none is left behind.
     let login = Login.password(ByteString(decoding: password.reveal()), user: .user(ByteString(name)))
     try await client.perform(.session(.logIn(login, deviceID: known?.session?.session.deviceID)))
@@ -32,14 +34,23 @@ extension TerminalCommand {
     guard let lock = try folder.lock() else {
       throw TerminalError.failed("another martlet uses this account; end it, then log in again")
     }
-    folder.forgetStore()
+    // The keys of the device are there.
+    if known?.session?.session.deviceID != session.deviceID { folder.forgetStore() }
     try folder.save(session)
     withExtendedLifetime(lock) {}
+    try await introduce(folder)
     call.show("\(session.userID) is logged in at \(address)") { writer in
       writer.member("user_id", session.userID)
       writer.member("device_id", session.deviceID)
       writer.member("homeserver", address.text)
     }
+  }
+
+  /// From then on others can write to this device. If the server is not there any more, the next command does it.
+  private static func introduce(_ folder: AccountFolder) async throws {
+    let account = try await Account.open(folder)
+    try? await account.client.waitForSync()
+    await account.close()
   }
 
   private static func password(isGiven: Bool) throws -> Redacted<[UInt8]> {

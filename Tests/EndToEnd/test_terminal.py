@@ -192,7 +192,7 @@ def refused(context):
         terminal.run("read", "Silent")
 
 
-@test("martlet send sends no clear text into an encrypted room, ends with 1 and says why")
+@test("martlet sends no clear text into an encrypted room, reads what others write there, and refuses files with a reason")
 def encrypted(context):
     ann = User(context.base, "ann")
     room = ann.create_room(name="Secret")
@@ -201,15 +201,27 @@ def encrypted(context):
         terminal.run("send", "Secret", "in time")
         # While nobody was listening.
         ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
-        assert terminal.run("send", "Secret", "too late", code=1) == "martlet: the room is encrypted, and martlet cannot encrypt yet; nothing was sent\n"
-        error = json.loads(terminal.run("send", "Secret", "too late", "--json", code=1))
-        assert error["error"] == "failed" and "encrypted" in error["message"], error
+        terminal.run("send", "Secret", "encrypted")
+        # Once more, as the same device, with the same keys.
+        terminal.log_in(ann)
+        assert "encrypted" in terminal.run("read", "Secret")
         with open(terminal.path("plan.txt"), "w") as file:
             file.write("too late")
-        terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), code=1)
+        assert "encrypted" in terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), code=1)
+        error = json.loads(terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), "--json", code=1))
+        assert error["error"] == "failed" and "encrypted" in error["message"], error
         events = ann.get(room_path(room, "messages"), dir="b", limit=30).ok()["chunk"]
         assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["in time"], events
-        terminal.run("read", "Secret")
+        assert sum(event["type"] == "m.room.encrypted" for event in events) == 1, events
+        bob = User(context.base, "bob")
+        ann.post(room_path(room, "invite"), {"user_id": bob.user_id}).ok()
+        bob.join(room)
+        with Terminal(context) as other:
+            other.log_in(bob)
+            terminal.run("send", "Secret", "hello Bob")
+            assert "hello Bob" in other.run("read", "Secret")
+            other.run("send", "Secret", "hello Ann")
+        assert "hello Ann" in terminal.run("read", "Secret")
 
 
 @test("read --follow shows what others send, while another terminal sends with the same session")

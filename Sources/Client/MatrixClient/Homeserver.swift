@@ -40,7 +40,7 @@ public actor Homeserver {
     if let given = ServerURL(address) { url = given.string } else { url = try await discover().url.string }
     if client == nil {
       // Its store is its own.
-      client = try? await MatrixClient(homeserver: url, transport: transport)
+      client = try? await MatrixClient(homeserver: url, transport: transport, encrypts: false)
     }
     guard let client else { throw .cancelled }
     return try await client.perform(query)

@@ -20,6 +20,7 @@ extension MatrixClient {
     guard !Task.isCancelled else { throw .cancelled }
     guard core.sessionState == .signedIn else { throw .notSignedIn }
     guard case .running = core.connection else { throw .network }
+    await deviceIsPublished()
   }
 
   /// The number of attempts of a download, if the server asks the client to wait, does not know the token, or does not answer.

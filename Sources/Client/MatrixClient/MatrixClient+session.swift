@@ -27,7 +27,7 @@ extension MatrixClient {
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     // Not with the address: a token that is stored is for the server that it is of.
-    let client = try await open(nil, store, transport, deviceDisplayName, syncMode)
+    let client = try await open(nil, store, transport, deviceDisplayName, syncMode, true)
     do throws(ClientError) {
       try await client.goOn(or: login, deviceID, at: address)
       return client
@@ -38,12 +38,13 @@ extension MatrixClient {
   }
 
   private static func open(
-    _ homeserver: String?, _ store: any Store, _ transport: any Transport, _ deviceDisplayName: String, _ syncMode: SyncMode
+    _ homeserver: String?, _ store: any Store, _ transport: any Transport, _ deviceDisplayName: String, _ syncMode: SyncMode,
+    _ encrypts: Bool
   ) async throws(ClientError) -> MatrixClient {
     do throws(StoreError) {
       return try await MatrixClient(
         homeserver: homeserver, store: store, transport: transport, deviceDisplayName: deviceDisplayName,
-        syncMode: syncMode)
+        syncMode: syncMode, encrypts: encrypts)
     } catch { throw .storeUnavailable(reason: ByteString(error.description)) }
   }
 
@@ -76,7 +77,7 @@ extension MatrixClient {
     syncMode: SyncMode = .automatic
   ) async throws(ClientError) -> MatrixClient {
     let client = try await open(
-      try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode)
+      try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode, true)
     var command = SessionCommand.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {
@@ -97,13 +98,16 @@ extension MatrixClient {
   }
 
   /// Continues a login from elsewhere, and stores it. Does not wait for the server.
-  /// - Parameter homeserver: the URL of the homeserver; nil for `session.homeserver`.
+  /// - Parameters:
+  ///   - homeserver: the URL of the homeserver; nil for `session.homeserver`.
+  ///   - encrypts: see `init`.
   public static func restore(
     _ session: Session, homeserver: String? = nil, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic, encrypts: Bool = true
   ) async throws(ClientError) -> MatrixClient {
-    let client = try await open(homeserver ?? session.homeserver?.string, store, transport, "Martlet", syncMode)
-    if await client.session?.userID != session.userID { try await client.performOrStop(.session(.restore(session))) }
+    let client = try await open(homeserver ?? session.homeserver?.string, store, transport, "Martlet", syncMode, encrypts)
+    let stored = await client.session
+    if stored?.userID != session.userID || stored?.isOlder(than: session) ?? false { try await client.performOrStop(.session(.restore(session))) }
     return client
   }
 
@@ -142,6 +146,11 @@ extension MatrixClient {
       throw error
     }
   }
+}
+
+extension ClientCore.Session {
+  /// Returns whether the other one is a later login of the same device.
+  fileprivate func isOlder(than other: Self) -> Bool { deviceID == other.deviceID && accessToken != other.accessToken }
 }
 
 extension Login {

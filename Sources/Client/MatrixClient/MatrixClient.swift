@@ -81,10 +81,12 @@ public actor MatrixClient {
   ///   - homeserver: the URL, `https://host[:port][/path]`, or a server name or user ID for discovery. nil for the homeserver of the stored
   ///     session. A URL takes precedence over that of the stored session.
   ///   - syncMode: the kind of sync. It can differ from the mode that filled the store.
+  ///   - encrypts: whether encrypted rooms are read and written. The keys are in the store: without it they are lost, and the device with them. A client
+  ///     beside another one of the same session must not have keys of its own.
   /// - Throws: the error of a store that cannot be read; the client then does not overwrite it. `inUse` if another client has the store.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic, encrypts: Bool = true
   ) async throws(StoreError) {
     try await store.begin()
     let url = homeserver.flatMap { ServerURL($0) }
@@ -95,7 +97,7 @@ public actor MatrixClient {
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.sync(by: syncMode)
     // What waits in the outbox goes out as soon as the session is there: the machine begins with it.
-    core.encrypts = true
+    core.encrypts = encrypts
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in

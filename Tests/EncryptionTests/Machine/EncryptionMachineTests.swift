@@ -305,6 +305,11 @@ private struct World {
     for request in desk.requests where "\(request.endpoint.pattern)" == "\(Endpoint.queryKeys.pattern)" {
       desk.handle(.answered(request.id, try answer([(ann, DeviceID(trusted: "DESK"), try other.published())])), at: 0)
     }
-    #expect(desk.news.contains { if case .broken(.changedOwnKeys) = $0 { true } else { false } })
+    #expect(desk.news.contains { if case .broken(.lostKeys) = $0 { true } else { false } })
+    #expect(!desk.requests.contains { "\($0.endpoint.pattern)" == "\(Endpoint.uploadKeys.pattern)" }, "they stay as they are")
+    // Of a device whose keys the server had.
+    world.hosts[0].sync(at: world.now)
+    while !world.hosts[0].requests.isEmpty { try world.hosts[0].ask(at: world.now) }
+    #expect(world.hosts[0].news.contains { if case .devices(.refused(_, _, .changedKeys)) = $0 { true } else { false } })
   }
 }

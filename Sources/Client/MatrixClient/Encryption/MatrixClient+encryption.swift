@@ -73,6 +73,7 @@ extension MatrixClient {
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
+    if encryption?.isOver ?? false { loseEncryption() }
     if encryption.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
   }
 

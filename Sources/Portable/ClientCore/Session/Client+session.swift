@@ -35,9 +35,12 @@ extension Client {
     finish(id, .done)
   }
 
-  /// Goes on with a login made elsewhere. It does not ask the server; `Query.whoAmI()` does.
+  /// Goes on with a login made elsewhere, also in the place of an older one of the same device. It does not ask the server; `Query.whoAmI()` does.
   mutating func restore(_ session: Session, _ id: CommandID) {
-    guard sessionState == .signedOut || sessionState == .softLoggedOut else { return finish(id, .failed(signInRefusal)) }
+    let isSameDevice = self.session?.userID == session.userID && self.session?.deviceID == session.deviceID
+    if sessionState == .signedIn, isSameDevice { stopSession() } else if sessionState != .signedOut, sessionState != .softLoggedOut {
+      return finish(id, .failed(signInRefusal))
+    }
     var session = session
     if session.homeserver == nil { session.homeserver = homeserver }
     begin(session, id)

@@ -28,12 +28,15 @@ package struct EncryptionHost: Sendable {
   private var machine: EncryptionMachine
   private var waiting: [Waiting] = []
   private var lastBatch: UInt64 = 0
+  private var messages: Set<UInt64> = []
   /// When to say `MachineInput.woken`, in milliseconds since 1970; nil for not at all.
   package private(set) var wakeAt: Int64?
   /// Whether the server has the device's keys, so that others can write to it.
   package var isPublished: Bool { machine.own.isDevicePublished }
-  /// Why it cannot go on.
+  /// What people have to be told.
   package private(set) var broken: Broken?
+  /// Whether it is of no more use. What waited for it was delivered as it was.
+  package var isOver: Bool { machine.isStopped }
 
   /// - Parameter random: of the system, but in tests.
   package init(user: UserID, device: DeviceID, random: SecretSource) {
@@ -60,6 +63,7 @@ package struct EncryptionHost: Sendable {
       step.deliveries = [.blocked(message, .malformed)]
       return step
     }
+    messages.insert(message)
     return handle(.encrypt(message, members, type, json), at: now)
   }
 
@@ -101,7 +105,7 @@ package struct EncryptionHost: Sendable {
       if let keys = answer.keys { step.add(handle(.sync(keys), at: now)) }
     }
     if !events.isEmpty { step.add(handle(.decrypt(batch, events), at: now)) }
-    step.deliveries += finished()
+    step.deliveries += isOver ? abandoned() : finished()
     return step
   }
 
@@ -113,7 +117,7 @@ package struct EncryptionHost: Sendable {
     step.loads = output.loads
     step.changes = output.writes
     for result in output.results { take(result, &step) }
-    step.deliveries += finished()
+    step.deliveries += isOver ? abandoned() : finished()
     step.requests = output.requests
     return step
   }
@@ -128,11 +132,25 @@ package struct EncryptionHost: Sendable {
       var rooms: [RoomID: [JSON]] = [:]
       for event in events { if let json = event.json { rooms[event.event.room, default: []].append(json) } }
       for room in rooms.keys.ordered() { step.later.append(.late(room, rooms[room] ?? [])) }
-    case .encrypted(let message, let content): step.deliveries.append(.encrypted(message, content))
-    case .blocked(let message, let reason): step.deliveries.append(.blocked(message, reason))
+    case .encrypted(let message, let content):
+      messages.remove(message)
+      step.deliveries.append(.encrypted(message, content))
+    case .blocked(let message, let reason):
+      messages.remove(message)
+      step.deliveries.append(.blocked(message, reason))
     case .broken(let reason): broken = reason
     case .prepared, .devices, .received, .refused: break
     }
+  }
+
+  private mutating func abandoned() -> [EncryptionDelivery] {
+    for place in waiting.indices {
+      waiting[place].isSynced = true
+      waiting[place].decrypted = waiting[place].decrypted ?? []
+    }
+    let blocked = messages.ordered().map { EncryptionDelivery.blocked($0, .broken) }
+    messages = []
+    return finished() + blocked
   }
 
   /// A later sync does not overtake.

@@ -9,7 +9,9 @@ extension EncryptionMachine {
   mutating func nextRequests(at now: Int64) -> [MachineRequest] {
     guard isStarted, !requests.isPaused(at: now) else { return [] }
     var made: [MachineRequest] = []
-    if let body = own.nextUpload(random: &random, at: now) {
+    // Whoever has lost their keys must not put others in their place.
+    let mayUpload = own.isDevicePublished || tracker.outdated(among: [own.user]).isEmpty
+    if mayUpload, let body = own.nextUpload(random: &random, at: now) {
       unstored.ownKeys = true
       made.append(MachineRequest(id: requests.add(.upload), endpoint: .uploadKeys, parameters: [], body: body))
     }
@@ -119,7 +121,7 @@ extension EncryptionMachine {
 
   private mutating func checkOwnDevice() {
     guard let listed = tracker.device(own.device, of: own.user), !listed.hasSameKeys(as: own.deviceKeys) else { return }
-    output.results.append(.broken(.changedOwnKeys))
+    if own.isDevicePublished { output.results.append(.broken(.changedOwnKeys)) } else { stop(.lostKeys) }
   }
 
   private mutating func beginSessions(_ devices: [DeviceKeys], _ answer: JSON?, at now: Int64) {

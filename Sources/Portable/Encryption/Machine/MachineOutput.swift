@@ -65,6 +65,8 @@ package enum Blocked: Equatable, Sendable {
   case unknownAlgorithm
   /// The content cannot be written.
   case malformed
+  /// This device cannot encrypt any more (`Broken`).
+  case broken
 }
 
 /// Why this device cannot go on. People have to be told; it has to sign in anew.
@@ -75,6 +77,8 @@ package enum Broken: Equatable, Sendable {
   case unreadableStore
   /// The store was written by a newer version.
   case newerStore
+  /// The server has this device with keys that the store never had: those were lost, and nobody would believe new ones.
+  case lostKeys
   /// The server has other keys under this device's names, twice.
   case refusedKeys
   /// The server lists this device with other keys than it has.
