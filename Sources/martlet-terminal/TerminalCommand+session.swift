@@ -31,19 +31,23 @@ extension TerminalCommand {
     guard let session = await client.session else { throw ClientError.badAnswer }
     await client.stop()
     let folder = AccountFolder(session.userID, in: root)
-    guard let lock = try folder.lock() else {
-      throw TerminalError.failed("another martlet uses this account; end it, then log in again")
-    }
-    // The keys of the device are there.
-    if known?.session?.session.deviceID != session.deviceID { folder.forgetStore() }
-    try folder.save(session)
-    withExtendedLifetime(lock) {}
+    try keep(session, in: folder)
     try await introduce(folder)
     call.show("\(session.userID) is logged in at \(address)") { writer in
       writer.member("user_id", session.userID)
       writer.member("device_id", session.deviceID)
       writer.member("homeserver", address.text)
     }
+  }
+
+  private static func keep(_ session: Session, in folder: AccountFolder) throws {
+    guard let lock = try folder.lock() else {
+      throw TerminalError.failed("another martlet uses this account; end it, then log in again")
+    }
+    // The keys of the device are in its store.
+    if folder.session?.session.deviceID != session.deviceID { folder.forgetStore() }
+    try folder.save(session)
+    withExtendedLifetime(lock) {}
   }
 
   /// From then on others can write to this device. If the server is not there any more, the next command does it.
