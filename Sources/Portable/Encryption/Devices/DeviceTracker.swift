@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Olm
 
 /// Something about the devices of a user that others may want to know.
 package enum DeviceNews: Equatable, Sendable {

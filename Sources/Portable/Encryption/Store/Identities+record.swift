@@ -5,6 +5,7 @@ import Olm
 extension RecordNames {
   static let ownIdentity: ByteString = "e/self"
   static let identities: ByteString = "e/identity/"
+  static let policy: ByteString = "e/policy"
 
   func identity(_ user: UserID) -> ByteString { named(Self.identities, user.text) }
 }
@@ -115,5 +116,27 @@ extension OwnIdentity {
       throw .unreadable
     }
     return pair
+  }
+}
+
+extension SharingPolicy {
+  var record: [UInt8] {
+    JSONWriter.record { writer in
+      writer.member("readers", Int(readers.rawValue))
+      writer.member("sends_unverified", sendsUnverified)
+      writer.array("excluded", excluded.map { $0.name }.ordered()) { $1.write($0) }
+    }
+  }
+
+  init(record bytes: [UInt8]) throws(RecordRefusal) {
+    let json = try JSON.record(bytes)
+    guard let readers = Readers(rawValue: UInt8(clamping: try json.number("readers"))) else { throw .unreadable }
+    self.init(readers: readers, sendsUnverified: try json.flag("sends_unverified"))
+    for element in json["excluded"]?.elements.map({ $0 }) ?? [] {
+      guard let text = element.text, let key = Base64.decode(Array(text.utf8)).flatMap({ Ed25519Key($0) }) else {
+        throw .unreadable
+      }
+      excluded.insert(key)
+    }
   }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// Values of the store's records. Those used last are in memory; a value is loaded before it is used, and forgotten once it is stored and
 /// others were used since.
 struct RecordCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
