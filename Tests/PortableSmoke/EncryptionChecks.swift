@@ -59,6 +59,30 @@ let encryptionChecks = [
       if recipients.readers.count != count || recipients.withheld.count != 1 - count { return false }
     }
     return true
+  },
+  Check("Encryption: a secret is stored, and its key recognized") {
+    var random = SecretSource.system
+    let secret = random.secret(32), value = random.secret(32)
+    let made = StorageKeyDescription(of: secret, random: &random)
+    guard let content = try? JSON.parse(made.content), let read = try? StorageKeyDescription(content, id: made.id),
+      let key = try? read.key(secret), let stored = try? key.encrypt(value, as: .backupKey, random: &random),
+      let json = try? JSON.parse(stored), let opened = try? key.decrypt(json, as: .backupKey)
+    else { return false }
+    return opened.isEqual(to: value) && (try? read.key(value)) == nil && (try? key.decrypt(json, as: .masterKey)) == nil
+  },
+  Check("Encryption: a room key is uploaded to the backup and read from it") {
+    var random = SecretSource.system
+    guard let room = RoomID("!tea:one.example"), let pair = Curve25519KeyPair(random.secret(32)) else { return false }
+    let own = OwnKeys(
+      user: UserID(trusted: "@bob:two.example"), device: DeviceID(trusted: "PHONE"), account: Account(random: &random))
+    guard let key = try? OutboundRoom(room, sharesHistory: true, random: &random, at: 0).ownKey(of: own) else { return false }
+    var backup = KeyBackup(version: "1", pair: pair)
+    backup.add(key.name, at: 0)
+    let upload = backup.upload(backup.nextNames(at: 10_000), keys: { _ in [key] }, isVerified: { _ in true }, random: &random)
+    guard let upload, let body = try? JSON.parse(upload.body) else { return false }
+    var download = BackupDownload(body, of: .all, with: pair)
+    let keys = download.next()
+    return keys.count == 1 && keys[0].name == key.name && keys[0].origin == .claimed(identity: own.account.identity.key)
   }
 ]
 
