@@ -106,11 +106,17 @@ import Testing
 
   @Test func `a description without a check fits any key, and a wrong one is noticed when it decrypts`() throws {
     var random = SecretSource.repeating(seed: [1])
-    let description = try read(#"{"algorithm":"m.secret_storage.v1.aes-hmac-sha2"}"#)
-    let one = try description.key(random.secret(32)), other = try description.key(random.secret(32))
-    let stored = try JSON.parse(try one.encrypt(random.secret(32), as: .masterKey, random: &random))
+    let secret = random.secret(32), checked = StorageKeyDescription(of: secret, random: &random)
+    let description = try read(#"{"algorithm":"m.secret_storage.v1.aes-hmac-sha2"}"#, id: checked.id)
+    let one = try description.key(secret), other = try description.key(random.secret(32))
+    let stored = try JSON.parse(try checked.key(secret).encrypt(random.secret(32), as: .masterKey, random: &random))
     #expect(failure { () throws(SecretStorageError) in try other.decrypt(stored, as: .masterKey) } == .wrongKey)
     #expect(failure { () throws(SecretStorageError) in try one.decrypt(stored, as: .masterKey) } == nil)
+    // It may be of a weak passphrase that the server made up.
+    #expect(failure { () throws(SecretStorageError) in try one.encrypt(secret, as: .masterKey, random: &random) } == .unchecked)
+    var storage = SecretStorage()
+    _ = try storage.open(description, with: secret)
+    #expect(storage.pinned == nil)
   }
 
   // MARK: Secrets
@@ -119,7 +125,7 @@ import Testing
     var random = SecretSource.repeating(seed: [1])
     let secret = random.secret(32)
     let key = try StorageKeyDescription(of: secret, random: &random).key(secret)
-    let other = StorageKey(id: "other", secret: secret)
+    let other = StorageKey(id: "other", secret: secret, isChecked: true)
     let stored = try JSON.parse(try key.encrypt(random.secret(32), as: .masterKey, random: &random))
     func refusal(_ content: JSON, _ key: StorageKey, _ name: SecretName = .masterKey) -> SecretStorageError? {
       failure { () throws(SecretStorageError) in try key.decrypt(content, as: name) }

@@ -43,7 +43,7 @@ package struct BackupDownload: Sendable {
   ///
   /// - Returns: the keys that can be read; `remaining` says whether there are more.
   package mutating func next(_ limit: Int = KeyBackup.uploadSessions) -> [RoomKey] {
-    let end = min(sessions.count, position + max(0, limit))
+    let end = position + min(max(0, limit), remaining)
     var keys: [RoomKey] = []
     for session in sessions[position..<end] {
       do throws(BackupRefusal) {

@@ -12,11 +12,11 @@ package struct SecretStorage: Sendable {
   /// Whether account data describes the key that was opened last, or none was.
   package func isFamiliar(_ description: StorageKeyDescription) -> Bool { pinned.map { $0.isSameKey(as: description) } ?? true }
 
-  /// Opens the storage with a key that the user gives, and pins it.
+  /// Opens the storage with a key that the user gives, and pins it if it is checked.
   package mutating func open(_ description: StorageKeyDescription, with secret: Secret) throws(SecretStorageError) -> StorageKey
   {
     let key = try description.key(secret)
-    pinned = description
+    if key.isChecked { pinned = description }
     return key
   }
 

@@ -6,12 +6,15 @@ import Olm
 package struct StorageKey: Sendable {
   package let id: ByteString
   package let secret: Secret
+  /// Whether the description showed that the key is the right one.
+  package let isChecked: Bool
 
   /// The key as the user writes it down.
   package var recoveryKey: RecoveryKey? { RecoveryKey(secret) }
 
   /// Returns the content of the account data for a secret key.
   package func encrypt(_ value: Secret, as name: SecretName, random: inout SecretSource) throws(SecretStorageError) -> [UInt8] {
+    guard isChecked else { throw .unchecked }
     let text = Base64.encode(value.exposed())
     guard let message = try? SecretStorageCipher(secret, name: name.text.utf8).encrypt(text, random: &random) else {
       throw .malformed

@@ -93,15 +93,15 @@ package struct StorageKeyDescription: Equatable, Sendable {
     id == other.id && check == other.check && passphrase == other.passphrase
   }
 
-  /// Returns the key if the secret is the one that is described. A description without a check fits any secret; a wrong one is then noticed when it
-  /// decrypts.
+  /// Returns the key if the secret is the one that is described. A description without a check fits any secret: a wrong one is noticed when it
+  /// decrypts, and nothing is encrypted with it.
   package func key(_ secret: Secret) throws(SecretStorageError) -> StorageKey {
     guard secret.count == SecretStorageCipher.keyByteCount else { throw .wrongKey }
-    guard let check else { return StorageKey(id: id, secret: secret) }
+    guard let check else { return StorageKey(id: id, secret: secret, isChecked: false) }
     guard let mac = SecretStorageCipher.check(of: secret, iv: check.iv), Secret(mac).isEqual(to: Secret(check.mac)) else {
       throw .wrongKey
     }
-    return StorageKey(id: id, secret: secret)
+    return StorageKey(id: id, secret: secret, isChecked: true)
   }
 }
 
@@ -111,6 +111,8 @@ package enum SecretStorageError: Error, Equatable, Sendable {
   case malformed
   /// The key does not open the secret, or the description says that it is another.
   case wrongKey
+  /// Nothing shows that the key is the user's: a server may have described it to get at a passphrase.
+  case unchecked
   /// The secret is not stored under this key.
   case missing
 }
