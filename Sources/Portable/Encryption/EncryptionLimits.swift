@@ -8,6 +8,10 @@ package enum EncryptionLimits {
   package static let keysOfSession = 8
   /// The spec sets no limit; an ID is a key in base64.
   package static let sessionIDBytes = 255
+  /// The spec sets no limit to the ID of a request for a secret.
+  package static let requestIDBytes = 255
+  /// The name of a version of the backup, which a server chooses.
+  package static let backupVersionBytes = 255
   /// Devices whose sessions are in memory, and sessions of rooms.
   package static let cachedDevices = 2_000, cachedRoomKeys = 1_000
 }

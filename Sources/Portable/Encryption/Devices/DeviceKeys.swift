@@ -15,10 +15,12 @@ package struct DeviceKeys: Hashable, Sendable {
   package let readsRooms: Bool
   /// What its owner calls it; nothing proves that.
   package let name: ByteString?
+  /// The self-signing key of its user that has signed it. nil if there is none, or if the signature does not fit.
+  package let signer: Ed25519Key?
 
   package init(
     user: UserID, device: DeviceID, identity: Curve25519Key, signing: Ed25519Key, readsRooms: Bool = true,
-    name: ByteString? = nil
+    name: ByteString? = nil, signer: Ed25519Key? = nil
   ) {
     self.user = user
     self.device = device
@@ -26,10 +28,13 @@ package struct DeviceKeys: Hashable, Sendable {
     self.signing = signing
     self.readsRooms = readsRooms
     self.name = name
+    self.signer = signer
   }
 
   /// From an answer of `/keys/query`, for the user and the device that it is said to be of.
-  package init(_ json: JSON, of user: UserID, _ device: DeviceID) throws(DeviceRefusal) {
+  ///
+  /// - Parameter selfSigning: the user's key for signing devices, if there is one.
+  package init(_ json: JSON, of user: UserID, _ device: DeviceID, selfSigning: Ed25519Key? = nil) throws(DeviceRefusal) {
     guard json.text("user_id") == user.text, json.text("device_id") == device.text else { throw .ofAnother }
     guard let keys = json["keys"], let identity = keys.curve25519Key(ByteString("curve25519:" + device.string)),
       let signing = keys.ed25519Key(Self.keyID(of: device))
@@ -39,7 +44,8 @@ package struct DeviceKeys: Hashable, Sendable {
     self.init(
       user: user, device: device, identity: identity, signing: signing,
       readsRooms: algorithms.contains(Algorithm.olm) && algorithms.contains(Algorithm.megolm),
-      name: json["unsigned"]?.text("device_display_name"))
+      name: json["unsigned"]?.text("device_display_name"),
+      signer: selfSigning.flatMap { json.isSigned(by: user, $0) ? $0 : nil })
   }
 
   /// Whether both have the same keys. The name may change.

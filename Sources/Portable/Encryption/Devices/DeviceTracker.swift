@@ -1,11 +1,14 @@
 import JSON
 import MatrixModel
+import Olm
 
 /// Something about the devices of a user that others may want to know.
 package enum DeviceNews: Equatable, Sendable {
   case appeared(DeviceKeys)
   case gone(UserID, DeviceID)
   case refused(UserID, DeviceID, DeviceRefusal)
+  /// The server no longer gives its user's signature of the device.
+  case unsigned(UserID, DeviceID)
 }
 
 /// The devices of everybody who shares an encrypted room with the user. It makes no requests: `nextQuery` says what to ask the server for.
@@ -104,9 +107,13 @@ package struct DeviceTracker: Sendable {
     tracked.filter { $1.isOutdated && $1.asked == nil }.keys.compactMap { servers[$0.serverName]?.retry }.min()
   }
 
-  /// - Parameter answer: what `/keys/query` answered.
-  package mutating func answered(_ query: DeviceQuery, _ answer: JSON, at now: Int64) -> [DeviceNews] {
-    let failures = Set(answer["failures"]?.members.compactMap { ServerName($0.key) } ?? [])
+  /// - Parameters:
+  ///   - answer: what `/keys/query` answered.
+  ///   - identities: have taken the same answer. Without them no device counts as signed by its user.
+  package mutating func answered(
+    _ query: DeviceQuery, _ answer: JSON, knowing identities: Identities? = nil, at now: Int64
+  ) -> [DeviceNews] {
+    let failures = Set(answer.failedServers)
     for server in failures { servers[server] = FailingServer(after: servers[server], at: now) }
     var news: [DeviceNews] = []
     for user in query.users {
@@ -115,7 +122,8 @@ package struct DeviceTracker: Sendable {
       } else {
         servers[user.serverName] = nil
         unstored.insert(user)
-        news += tracked[user]?.take(answer["device_keys"]?[user.text], of: user) ?? []
+        let selfSigning = identities?.identity(of: user)?.keys.selfSigning
+        news += tracked[user]?.take(answer["device_keys"]?[user.text], of: user, selfSigning: selfSigning) ?? []
       }
     }
     return news

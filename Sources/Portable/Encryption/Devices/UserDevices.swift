@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Olm
 
 /// The devices of one user, and whether the server said that they have changed.
 struct UserDevices: Sendable {
@@ -28,9 +29,11 @@ struct UserDevices: Sendable {
   /// Without an answer.
   mutating func giveUp() { asked = nil }
 
-  /// - Parameter listed: an object of devices, by their IDs; nil if the server has none of the user.
+  /// - Parameters:
+  ///   - listed: an object of devices, by their IDs; nil if the server has none of the user.
+  ///   - selfSigning: the user's key for signing devices.
   /// - Returns: what is new, in the order of the IDs.
-  mutating func take(_ listed: JSON?, of user: UserID) -> [DeviceNews] {
+  mutating func take(_ listed: JSON?, of user: UserID, selfSigning: Ed25519Key?) -> [DeviceNews] {
     // What the server said since then is not in this answer.
     known = asked ?? known
     asked = nil
@@ -42,8 +45,13 @@ struct UserDevices: Sendable {
     for device in all.keys.ordered() {
       guard let json = all[device] else { continue }
       do throws(DeviceRefusal) {
-        let keys = try admit(json, of: user, device, beside: kept)
-        if devices[device] == nil { news.append(.appeared(keys)) }
+        let keys = try admit(json, of: user, device, selfSigning, beside: kept)
+        if let before = devices[device] {
+          // A signature by the same key cannot be taken back.
+          if keys.signer == nil, let signer = before.signer, signer == selfSigning { news.append(.unsigned(user, device)) }
+        } else {
+          news.append(.appeared(keys))
+        }
         kept[device] = keys
       } catch {
         news.append(.refused(user, device, error))
@@ -57,9 +65,9 @@ struct UserDevices: Sendable {
   }
 
   private func admit(
-    _ json: JSON, of user: UserID, _ device: DeviceID, beside others: [DeviceID: DeviceKeys]
+    _ json: JSON, of user: UserID, _ device: DeviceID, _ selfSigning: Ed25519Key?, beside others: [DeviceID: DeviceKeys]
   ) throws(DeviceRefusal) -> DeviceKeys {
-    let keys = try DeviceKeys(json, of: user, device)
+    let keys = try DeviceKeys(json, of: user, device, selfSigning: selfSigning)
     if let before = devices[device], !before.hasSameKeys(as: keys) { throw .changedKeys }
     guard !others.values.contains(where: { $0.identity == keys.identity || $0.signing == keys.signing }) else {
       throw .sharedKey

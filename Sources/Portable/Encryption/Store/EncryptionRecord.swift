@@ -57,7 +57,7 @@ struct RecordNames: Sendable {
     return ByteString(decoding: Array(key.utf8[...end]))
   }
 
-  private func named(_ prefix: ByteString, _ text: ByteString) -> ByteString {
+  func named(_ prefix: ByteString, _ text: ByteString) -> ByteString {
     let tag = secret.tag(of: Array(prefix.utf8) + Array(text.utf8))
     return ByteString(prefix.string + Self.hexadecimal(tag.prefix(16)).string)
   }
@@ -112,6 +112,11 @@ extension JSON {
   func signingKey(_ key: StaticString) throws(RecordRefusal) -> Ed25519Key {
     guard let key = Ed25519Key(try bytes(key)) else { throw .unreadable }
     return key
+  }
+
+  /// nil if the record does not have the member.
+  func signingKeyIfAny(_ key: StaticString) throws(RecordRefusal) -> Ed25519Key? {
+    self[key] == nil ? nil : try signingKey(key)
   }
 
   func identifier<ID: Identifier>(_ key: StaticString) throws(RecordRefusal) -> ID {

@@ -15,6 +15,7 @@ extension UserDevices {
           writer.member("signing", base64: device.signing.bytes)
           writer.member("rooms", device.readsRooms)
           if let name = device.name { writer.member("name", name) }
+          if let signer = device.signer { writer.member("signer", base64: signer.bytes) }
         }
       }
     }
@@ -28,7 +29,7 @@ extension UserDevices {
       let id: DeviceID = try entry.identifier("id")
       devices[id] = DeviceKeys(
         user: user, device: id, identity: try entry.identityKey("identity"), signing: try entry.signingKey("signing"),
-        readsRooms: try entry.flag("rooms"), name: entry.text("name"))
+        readsRooms: try entry.flag("rooms"), name: entry.text("name"), signer: try entry.signingKeyIfAny("signer"))
     }
     return (user, UserDevices(devices, isOutdated: try json.flag("outdated")))
   }
