@@ -249,6 +249,8 @@ export function openMedia(hear) {
       const held = peers.get(effect.peer);
       if (!held) return;
       held.last = held.last.then(() => peers.get(effect.peer) === held && queued[effect.do](held, effect)).catch(error => {
+        // Closed meanwhile.
+        if (peers.get(effect.peer) !== held) return;
         console.warn('A peer connection:', error?.name, error?.message);
         if (effect.round !== undefined) tell({ event: 'failed', peer: effect.peer, round: effect.round });
       });

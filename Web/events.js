@@ -87,6 +87,7 @@ const special = {
   reorder: (program, node, id) => gestures(({ listenForReorder }) => {
     listenForReorder(node, (child, index) => program.dispatch(id, child.__n, index));
   }),
+  drag: (program, node, id) => gestures(({ listenForDrag }) => listenForDrag(node, (phase, pixels) => program.dispatch(id, node.__n, phase, pixels))),
   hold: (program, node, id) => gestures(({ listenForHold }) => listenForHold(node, phase => program.dispatch(id, node.__n, phase))),
 };
 

@@ -240,6 +240,26 @@ export function listenForHold(button, tell) {
   });
 }
 
+// tell(phase, pixels): 0 an edge is taken, 1 it was dragged so far down from there, 2 it was let go, 3 it was pressed twice.
+export function listenForDrag(edge, tell) {
+  let from = null;
+  edge.style.touchAction = 'none';
+  edge.addEventListener('pointerdown', e => {
+    if (!e.isPrimary || e.button !== 0) return;
+    from = { id: e.pointerId, y: e.clientY };
+    edge.setPointerCapture(e.pointerId);
+    tell(0, 0);
+  });
+  edge.addEventListener('pointermove', e => { if (e.pointerId === from?.id) tell(1, e.clientY - from.y); });
+  for (const name of ['pointerup', 'pointercancel']) edge.addEventListener(name, e => {
+    if (e.pointerId !== from?.id) return;
+    const pixels = e.clientY - from.y;
+    from = null;
+    tell(2, name === 'pointerup' ? pixels : 0);
+  });
+  edge.addEventListener('dblclick', () => tell(3, 0));
+}
+
 // ---- Menus
 
 const menuMilliseconds = 600;

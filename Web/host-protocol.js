@@ -37,7 +37,7 @@ export function readBatch(words, text, page) {
 }
 
 // By number.
-export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'files', 'focus', 'blur', 'change', 'submit', 'contextMenu', 'pointerOver', 'swipe', 'hold', 'aside', 'reorder'];
+export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'files', 'focus', 'blur', 'change', 'submit', 'contextMenu', 'pointerOver', 'swipe', 'hold', 'aside', 'reorder', 'drag'];
 
 export const pageChanges = { online: 0, attention: 1, fragment: 2, colourScheme: 3, leaving: 4, quickSwitch: 5, shortcuts: 6, escape: 7 };
 

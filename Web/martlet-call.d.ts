@@ -161,7 +161,8 @@ export class MartletCall extends EventTarget {
   /** `element`: a video element, or one that gets a video of its own; null shows nothing. */
   publish(element: HTMLElement | null, options?: PublishOptions): Promise<CallPublisher>;
   subscribe(stream: CallStream | string, element: HTMLElement | null, options?: SubscribeOptions): Promise<CallSubscriber>;
-  /** `kind`: at most 128 of A-Z a-z 0-9 - _ ~; `data`: at most 8 KB; `to` one connection, else all. Fulfilled when the server has it. */
+  /** `kind`: at most 128 of A-Z a-z 0-9 - _ ~; `data`: at most 8 KB; without `to` for all. Fulfilled when the server has it; rejected with
+   * `not_found` if `to` is undefined or not in the call. */
   signal(signal: { kind?: string; data?: string; to?: CallConnection | string }): Promise<void>;
 
   // Moderators

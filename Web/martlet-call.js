@@ -347,7 +347,10 @@ export class MartletCall extends EventTarget {
     return subscriber;
   }
 
-  signal({ kind = '', data = '', to } = {}) { return this._ask('signal', { kind: String(kind), data: String(data), to: idOf(to) }); }
+  signal(signal = {}) {
+    const { kind = '', data = '' } = signal, to = 'to' in signal ? String(idOf(signal.to) ?? '') : undefined;
+    return this._ask('signal', { kind: String(kind), data: String(data), to });
+  }
   forceMute(stream) { return this._ask('mute', { stream: idOf(stream) }); }
   muteAll({ active = true, except = [] } = {}) { return this._ask('muteAll', { active, except: except.map(idOf) }); }
   forceUnpublish(stream) { return this._ask('forceUnpublish', { stream: idOf(stream) }); }

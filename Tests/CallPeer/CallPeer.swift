@@ -92,7 +92,11 @@ actor Peer {
     case "hear": try await subscribers[name]?.setAudio(words.last == "on")
     case "see": try await subscribers[name]?.setVideo(words.last == "on")
     case "signal":
-      let to = await call.connections.first { words.count > 3 && $0.id.string == words[3] }
+      guard words.count > 3 else {
+        try await call.signal(words[2], kind: name)
+        break
+      }
+      let to = await call.connections.first { $0.id.string == words[3] }
       try await call.signal(words[2], kind: name, to: to)
     case "mute": try await call.forceMute(try await stream(name))
     case "gauge": return gauges[name]?.reading ?? [:]

@@ -239,19 +239,10 @@ async def _(test):
             assert (await still(stage))["height"] <= 0.6 * height + 1, await still(stage)
             await expect(alice.composer).to_be_in_viewport(ratio=1)
 
-        # Its lower edge is drawn up and down.
         await page.set_viewport_size({"width": 1280, "height": 800})
-        picture = page.get_by_label(f"{boris.name}’s picture")
-        before = await still(picture)
-        corner = (before["x"] + before["width"] - 4, before["y"] + before["height"] - 4)
-        await page.mouse.move(*corner)
-        await page.mouse.down()
-        await page.mouse.move(corner[0], corner[1] - 150, steps=5)
-        await page.mouse.up()
-        after = await still(picture)
-        assert 130 < before["height"] - after["height"] < 170, (before, after)
-
+        chosen = await edge_moves(alice, page.get_by_label(f"{boris.name}’s picture"))
         await page.set_viewport_size({"width": 1600, "height": 900})
+        await edge(alice).wait_for(state="hidden")
         call_box, composer = await still(stage), await still(alice.composer)
         assert call_box["x"] + call_box["width"] <= composer["x"] and call_box["height"] > 800, (call_box, composer)
         await alice.picture("call-beside")
@@ -260,6 +251,62 @@ async def _(test):
         await alice.details.wait_for()
         assert (await still(alice.composer))["y"] > (await still(stage))["y"] + (await still(stage))["height"]
         await button(alice, "Hang up").click()
+
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        await page.reload()
+        await alice.begin_call("Video call")
+        await page.get_by_text("Ringing…").wait_for()
+        assert await edge(alice).evaluate(ABOVE) == chosen
+        await button(alice, "Hang up").click()
+
+
+# How high the stage of a call is, which stands above its edge.
+ABOVE = "edge => edge.previousElementSibling.getBoundingClientRect().height"
+
+
+def edge(person):
+    """Between a call and its messages."""
+    return person.page.get_by_role("separator", name="Height of the call")
+
+
+async def edge_moves(person, picture):
+    """By pointer and keys, as far as both sides have room. Returns the height it ends with."""
+    page, line = person.page, edge(person)
+
+    async def drag(pixels):
+        box = await still(line)
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await page.mouse.move(x, y)
+        await page.mouse.down()
+        await page.mouse.move(x, y + pixels, steps=5)
+        await page.mouse.up()
+        return (await still(picture))["height"]
+
+    async def press(key):
+        await line.press(key)
+        return (await still(picture))["height"], int(await line.get_attribute("aria-valuenow"))
+
+    async def conversation():
+        main, above = await still(page.get_by_role("main")), await still(line)
+        return main["y"] + main["height"] - above["y"] - above["height"]
+
+    default = (await still(picture))["height"]
+    assert abs(await drag(-100) - (default - 100)) <= 1
+    height, _ = await press("ArrowDown")
+    assert abs(height - (default - 76)) <= 1, (default, height)
+    height, _ = await press("ArrowUp")
+    assert abs(height - (default - 100)) <= 1, (default, height)
+    least, value = await press("Home")
+    assert (least, value) == (120, 0) == await press("ArrowUp")
+    most, value = await press("End")
+    assert value == 100 and most > default and abs(await conversation() - 160) <= 1, (most, value, await conversation())
+    await expect(person.composer).to_be_in_viewport(ratio=1)
+    assert await drag(50) == most and await drag(-5_000) == least
+    await line.dblclick()
+    assert (await still(picture))["height"] == default
+    chosen = await drag(-60)
+    assert 0 < int(await line.get_attribute("aria-valuenow")) < 100
+    return chosen
 
 
 # Proves A5

@@ -142,6 +142,43 @@ async def _(test):
         await see_and_hear(alice, boris)
 
 
+# Before a page's own scripts: its offers wait until the page is released, and the relayed messages that come are counted.
+HELD = PEERS + """(() => {
+  const { RTCPeerConnection, WebSocket } = globalThis, released = Promise.withResolvers();
+  globalThis.heldOffers = globalThis.relays = 0;
+  globalThis.release = released.resolve;
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    async createOffer(...all) {
+      heldOffers++;
+      await released.promise;
+      return super.createOffer(...all);
+    }
+  };
+  globalThis.WebSocket = class extends WebSocket {
+    constructor(...all) {
+      super(...all);
+      this.addEventListener('message', ({ data }) => { if (JSON.parse(data).type === 'relay') relays++; });
+    }
+  };
+})();"""
+
+
+# Proves M24
+@test("two pages of a relayed session see and hear each other when their first offers cross")
+async def _(test):
+    async with stage(test, "alice", "boris", mode=MediaModes.relayed) as (here, alice, boris):
+        for person in (alice, boris):
+            await person.page.add_init_script(HELD)
+            await here.join(person)
+        for person in (alice, boris):
+            await person.until("() => heldOffers === 1")
+        # The offer of alice arrives while boris makes one, and the one of boris when alice waits for an answer, or not at all.
+        await alice.page.evaluate("release()")
+        await boris.until("() => relays > 0")
+        await boris.page.evaluate("release()")
+        await see_and_hear(alice, boris)
+
+
 async def see_and_hear(*two):
     """Each the other, past the router."""
     for person, other in (two, two[::-1]):

@@ -163,6 +163,8 @@ async def _(test):
         for person in (alice, boris, carol):
             await person.page.get_by_text("alice: <b>Hello</b>").wait_for()
         await alice.page.evaluate("call.signal({ kind: 'x', data: 'for Boris', to: call.connections.find(({ data }) => data === 'boris') })")
+        for nobody in ("undefined", "null", "{}", "call.connections.find(({ data }) => data === 'dora')", "'nobody'"):
+            assert await ask(alice, f"call.signal({{ data: 'for nobody', to: {nobody} }})") == "not_found", nobody
         await alice.page.evaluate("call.signal({ data: 'for all' })")
         for person in (alice, boris, carol):
             await person.until("() => heard.some(([type, data]) => data === 'for all')")

@@ -277,6 +277,7 @@ async def _(test):
     async with app.call(SUBSCRIBER, session=session) as (_, watcher):
         async with natives(app, session, MODERATOR, PUBLISHER) as (one, two):
             await one.ask("signal", "chat", "for-two", two.id)
+            assert (await one.ask("signal", "chat", "for-nobody", "nobody", may_fail=True))["code"] == "not_found"
             await one.ask("signal", "chat", "ünd-<all>")
             assert (await two.event("signal"))["data"] == "for-two"
             for each in (one, two):

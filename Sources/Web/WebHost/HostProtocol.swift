@@ -200,6 +200,7 @@ extension EventKind {
     case .hold: 13
     case .aside: 14
     case .reorder: 15
+    case .drag: 16
     }
   }
 }

@@ -169,6 +169,8 @@ struct SessionTests {
     let (ann, bob, cid) = (connected("ann", server), connected("bob", server), connected("cid", server))
     ann.command(.signal(kind: "chat", data: "all", to: nil))
     ann.command(.signal(kind: "chat", data: "bob", to: bob.session.connection?.id))
+    let lost = ann.command(.signal(kind: "chat", data: "nobody", to: ""))
+    #expect(ann.result(of: lost) == "not_found")
     simulation.run(for: 1_000)
     #expect(bob.signals.map(\.data) == ["all", "bob"] && cid.signals.map(\.data) == ["all"])
     #expect(bob.signals.first?.from == ann.session.connection?.id)

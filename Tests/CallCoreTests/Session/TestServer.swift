@@ -43,6 +43,8 @@ final class TestServer {
   var mutesAll = false
   /// So many are refused for a while.
   var refusedPublishes = 0
+  /// Of a hundred relays, so many are refused for a while.
+  var refusedRelays: Int64 = 0
   private(set) var members: [Member] = []
   private(set) var streams: [Stream] = []
   private var last = 0
@@ -197,6 +199,7 @@ final class TestServer {
     case "prefer": return streams.contains { $0.id == json["stream"]?.string } ? "" : "not_found"
     case "signal": return signal(json, member)
     case "relay":
+      if simulation.chance(refusedRelays) { return "limit" }
       guard let to = members.first(where: { $0.id == json["to"]?.string }), let data = json["data"] else { return "not_found" }
       tell(to, "relay", #""from":"\#(member.id)","data":\#(String(decoding: data.bytes, as: UTF8.self))"#)
       return ""

@@ -22,6 +22,8 @@ final class TestHost {
     var isHeld = false
     var candidates: [String] = []
     var offers = 0
+    /// Whether an offer was ever answered.
+    var hasAgreed = false
   }
 
   let name: String
@@ -112,6 +114,7 @@ final class TestHost {
       case .answer:
         #expect(peer.state == .haveRemoteOffer, "an answer needs an offer")
         peer.state = .stable
+        peer.hasAgreed = true
       }
       emit(.described(id, round: round, sdp: ByteString(text(of: id, peer)), mids(of: peer)))
       if kind == .answer { onStable(id, peer) }
@@ -137,13 +140,18 @@ final class TestHost {
     guard let peer = peers[id] else { return }
     switch kind {
     case .offer:
+      let takesBack = peer.state == .haveLocalOffer || peer.offering != nil
+      #expect(peer.hasAgreed || !takesBack, "Chromium gathers no candidates after the first offer was taken back")
       peer.state = .haveRemoteOffer
       peer.offering = nil
     case .answer: #expect(peer.state == .haveLocalOffer, "an answer needs an own offer")
     }
     simulation.after(simulation.between(1, 30)) { [self] in
       guard let peer = peers[id] else { return }
-      if kind == .answer { peer.state = .stable }
+      if kind == .answer {
+        peer.state = .stable
+        peer.hasAgreed = true
+      }
       arrive(id, peer, sdp)
       emit(.remoteSet(id, round: round))
       if kind == .answer, let now = peers[id] { onStable(id, now) }

@@ -32,7 +32,10 @@ import Testing
       #expect(try fixture.refusal(client, "signal", #""kind":"\#(kind)""#) == "invalid")
     }
     #expect(try fixture.refusal(client, "signal", #""kind":"A-z_0~""#) == nil)
-    #expect(try fixture.refusal(client, "signal", #""to":"00000000-0000-4000-8000-000000000000""#) == "not_found")
+    for nobody in ["00000000-0000-4000-8000-000000000000", "nobody", ""] {
+      #expect(try fixture.refusal(client, "signal", #""to":"\#(nobody)""#) == "not_found")
+    }
+    #expect(try fixture.refusal(client, "signal", #""to":1"#) == "invalid")
     #expect(try fixture.refusal(client, "signal", #""data":{}"#) == "invalid")
   }
 

@@ -87,13 +87,19 @@ public final class CallClient: Sendable {
 
   // MARK: Signals and moderation
 
-  /// Sends a signal. Returns when the server has it.
+  /// Sends a signal to all participants, including this one. Returns when the server has it.
   /// - Parameters:
   ///   - kind: at most 128 characters of `A-Z a-z 0-9 - _ ~`.
   ///   - data: at most 8,192 bytes.
-  ///   - connection: the receiver; nil for all participants, including this one.
-  public func signal(_ data: String, kind: String = "", to connection: CallConnection? = nil) async throws(CallError) {
-    try await host.perform(.signal(kind: ByteString(kind), data: ByteString(data), to: connection?.id))
+  public func signal(_ data: String, kind: String = "") async throws(CallError) {
+    try await host.perform(.signal(kind: ByteString(kind), data: ByteString(data), to: nil))
+  }
+
+  /// Sends a signal to one participant. Returns when the server has it.
+  /// - Throws: `notFound` if the receiver is nil or no longer in the call.
+  public func signal(_ data: String, kind: String = "", to connection: CallConnection?) async throws(CallError) {
+    guard let connection else { throw .notFound }
+    try await host.perform(.signal(kind: ByteString(kind), data: ByteString(data), to: connection.id))
   }
 
   /// Mutes the audio of a stream. Its publisher can unmute it. Only for moderators.

@@ -19,6 +19,8 @@ struct Negotiation: Sendable {
   private var lastSection: SectionID = 0
   private var isTouched = false
   private var restartsICE = false
+  /// Whether an offer was ever answered, by either side.
+  private var hasAgreed = false
   /// An offer that came while the one before was being answered.
   private var nextOffer: ByteString?
 
@@ -44,6 +46,15 @@ struct Negotiation: Sendable {
     let stream: ByteString
     var state = State.wanted
     var mid: ByteString?
+  }
+
+  /// Returns the same negotiation on a new peer connection, where nothing is described yet.
+  func anew(_ peer: PeerID, iceServers: [ICEServer]) -> Negotiation {
+    var new = Negotiation(peer: peer, iceServers: iceServers, isPolite: isPolite, gatherMilliseconds: gatherMilliseconds)
+    for section in sections where section.state != .unwanted {
+      new.add(section.kind, section.source, receives: section.receives, section.codec, section.stream)
+    }
+    return new
   }
 
   // MARK: What is wanted
@@ -126,6 +137,11 @@ struct Negotiation: Sendable {
 
   // MARK: Offers of the other side
 
+  /// Whether an offer that comes now makes this side take back the first offer of the peer connection.
+  ///
+  /// Chromium never gathers candidates after that, so the offer has to be taken on a new peer connection (`anew`).
+  var yieldsFirstOffer: Bool { isPolite && !hasAgreed && (phase == .making || phase == .offered) }
+
   /// False where it is ignored.
   mutating func offered(_ sdp: ByteString) -> Bool {
     switch phase {
@@ -157,13 +173,16 @@ struct Negotiation: Sendable {
       return .offer
     }
     phase = .idle
+    hasAgreed = true
     return nextOffer == nil ? .answer : nil
   }
 
   mutating func remoteSet(_ round: UInt32) {
     guard round == self.round else { return }
     switch phase {
-    case .settingAnswer: phase = .idle
+    case .settingAnswer:
+      phase = .idle
+      hasAgreed = true
     case .settingOffer:
       phase = .answering
       applySections(answering: true)

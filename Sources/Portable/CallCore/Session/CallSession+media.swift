@@ -27,7 +27,7 @@ extension CallSession {
     case .failed(let peer, let round):
       if let i = link(peer), links[i].negotiation.failed(round) { failed(i) }
     case .candidate(let peer, let candidate):
-      if let i = link(peer), let remote = links[i].remote, let candidate { relay(candidate, to: remote) }
+      if let i = link(peer), links[i].remote != nil, let candidate { relay(candidate, on: i) }
     case .ice(let peer, let state):
       if let i = link(peer) { links[i].watch.changed(state, now: now) }
     case .trackArrived(let peer, let mid, _, _):
@@ -38,7 +38,7 @@ extension CallSession {
   private mutating func described(_ peer: PeerID, _ round: UInt32, _ sdp: ByteString, _ mids: [SectionMID]) {
     guard let i = link(peer), let kind = links[i].negotiation.described(round, mids) else { return }
     let sections = links[i].negotiation.sections
-    if let remote = links[i].remote { return relay(kind, sdp, sections, to: remote) }
+    if links[i].remote != nil { return relay(kind, sdp, sections, on: i) }
     request("offer", .offer(peer)) { writer in
       writer.member("sdp", sdp)
       writer.key("sections")

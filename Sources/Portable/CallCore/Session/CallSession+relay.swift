@@ -21,7 +21,7 @@ extension CallSession {
   }
 
   mutating func relay(
-    _ kind: DescriptionKind, _ sdp: ByteString, _ sections: [Negotiation.Section], to remote: ByteString
+    _ kind: DescriptionKind, _ sdp: ByteString, _ sections: [Negotiation.Section], on i: Int
   ) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -36,23 +36,50 @@ extension CallSession {
     }
     writer.endObject()
     writer.endObject()
-    relay(writer.bytes, to: remote)
+    relay(RelayedData(kind: kind, text: ByteString(decoding: writer.bytes)), on: i)
   }
 
-  mutating func relay(_ candidate: ICECandidate, to remote: ByteString) {
+  mutating func relay(_ candidate: ICECandidate, on i: Int) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("candidate")
     candidate.write(to: &writer)
     writer.endObject()
-    relay(writer.bytes, to: remote)
+    relay(RelayedData(kind: nil, text: ByteString(decoding: writer.bytes)), on: i)
   }
 
-  private mutating func relay(_ data: [UInt8], to remote: ByteString) {
-    request("relay") { writer in
+  private mutating func relay(_ data: RelayedData, on i: Int) {
+    guard links[i].unsent.isEmpty else { return keep(data, on: i) }
+    guard let remote = links[i].remote else { return }
+    request("relay", .relay(links[i].peer, data)) { writer in
       writer.member("to", remote)
-      writer.member("data", ByteString(decoding: data))
+      writer.member("data", data.text)
     }
+  }
+
+  private mutating func keep(_ data: RelayedData, on i: Int) {
+    if links[i].unsent.count < CallLimits.candidates { links[i].unsent.append(data) }
+  }
+
+  /// Keeps what the server refused for now.
+  mutating func relayAnswered(_ data: RelayedData, _ peer: PeerID, _ refusal: CallRefusal?, retryAfter: Int64?) {
+    guard let i = link(peer) else { return }
+    guard let refusal else {
+      // This candidate arrived ahead of its description, and the other side has dropped it.
+      if data.kind == nil, !links[i].unsent.isEmpty { keep(data, on: i) }
+      return
+    }
+    guard refusal.code == "limit" as StaticString else { return }
+    // The other side's offer has taken the place of this one.
+    if data.kind == .offer, links[i].negotiation.phase != .offered { return }
+    keep(data, on: i)
+    links[i].retryAt = retryTime(retryAfter ?? 0)
+  }
+
+  mutating func relayUnsent(_ i: Int) {
+    let unsent = links[i].unsent
+    links[i].unsent = []
+    for data in unsent { relay(data, on: i) }
   }
 
   /// Something that another connection said.
@@ -65,10 +92,23 @@ extension CallSession {
     }
     guard let description = SessionDescription(data["description"]) else { return }
     switch description.kind {
-    case .offer: guard links[i].negotiation.offered(description.sdp) else { return }
+    case .offer:
+      if links[i].negotiation.yieldsFirstOffer { openAnew(i) }
+      guard links[i].negotiation.offered(description.sdp) else { return }
+      links[i].unsent.removeAll { $0.kind != nil }
     case .answer: links[i].negotiation.answered(description.sdp)
     }
     learn(data["sections"], on: i)
+  }
+
+  /// A new peer connection in the place of one that has nothing but an own offer.
+  private mutating func openAnew(_ i: Int) {
+    effects.append(.media(.close(links[i].peer)))
+    lastPeer &+= 1
+    links[i].negotiation = links[i].negotiation.anew(lastPeer, iceServers: iceServers)
+    links[i].watch = TransportWatch()
+    links[i].retryAt = nil
+    links[i].unsent = []
   }
 
   /// Of a section that stays, the track has arrived before.

@@ -48,6 +48,7 @@ extension CallSession {
     case .offer(let peer):
       if let sdp = message.text("sdp"), isDone { return answered(sdp, peer: peer) }
       offerRefused(peer, code: refusal?.code ?? "invalid", retryAfter: retryAfter)
+    case .relay(let peer, let data): relayAnswered(data, peer, refusal, retryAfter: retryAfter)
     }
   }
 
@@ -79,6 +80,8 @@ extension CallSession {
     guard kind.count <= CallLimits.signalKindBytes, data.count <= CallLimits.signalBytes else {
       return finish(id, CallRefusal("too_large"))
     }
+    // Nobody, not everyone.
+    if let to, to.isEmpty { return finish(id, CallRefusal("not_found")) }
     request("signal", .plain, id) { writer in
       writer.member("kind", kind)
       writer.member("data", data)

@@ -103,7 +103,10 @@ public struct CallSession: Sendable {
     if let at = wire.ackAt, at <= now { acknowledge() }
     for i in links.indices {
       if links[i].watch.isDue(now: now) { links[i].negotiation.restartICE() }
-      if let at = links[i].retryAt, at <= now { links[i].retryAt = nil }
+      if let at = links[i].retryAt, at <= now {
+        links[i].retryAt = nil
+        relayUnsent(i)
+      }
     }
     for i in publications.indices {
       guard let at = publications[i].retryAt, at <= now else { continue }
@@ -114,7 +117,8 @@ public struct CallSession: Sendable {
 
   private mutating func advanceLinks() {
     for i in links.indices {
-      if links[i].retryAt == nil, !waitsForPublications(links[i]) { links[i].negotiation.advance() }
+      let mayOffer = links[i].retryAt == nil && !waitsForPublications(links[i]) && !waitsForRelay(links[i])
+      if mayOffer { links[i].negotiation.advance() }
       for effect in links[i].negotiation.effects { effects.append(.media(effect)) }
       links[i].negotiation.effects = []
     }
@@ -124,6 +128,13 @@ public struct CallSession: Sendable {
   private func waitsForPublications(_ link: PeerLink) -> Bool {
     link.remote == nil && link.negotiation.isNew
       && publications.contains { if case .publishing = $0.state { true } else { false } }
+  }
+
+  /// An offer must not overtake an answer that the server may still refuse.
+  private func waitsForRelay(_ link: PeerLink) -> Bool {
+    wire.requests.contains { request in
+      if case .relay(let peer, let data) = request.purpose { peer == link.peer && data.kind != nil } else { false }
+    }
   }
 
   private mutating func wake() {

@@ -7,8 +7,10 @@ struct PeerLink: Sendable {
   let remote: ByteString?
   var negotiation: Negotiation
   var watch = TransportWatch()
-  /// Until then no offer is made.
+  /// Until then no offer is made, and `unsent` waits.
   var retryAt: Int64?
+  /// What the server has refused to relay for now, in order.
+  var unsent: [RelayedData] = []
   /// What the sections of the other side are for.
   var arriving: [ArrivingSection] = []
 
@@ -17,4 +19,11 @@ struct PeerLink: Sendable {
     let stream: ByteString
     var hasTrack = false
   }
+}
+
+/// What one peer of a relayed session says to the other: a description, or a candidate.
+struct RelayedData: Sendable {
+  /// nil for a candidate.
+  let kind: DescriptionKind?
+  let text: ByteString
 }

@@ -42,6 +42,7 @@ struct SessionRequest: Sendable {
     case plain
     case publish(SourceID)
     case offer(PeerID)
+    case relay(PeerID, RelayedData)
   }
 
   let number: Int64

@@ -28,6 +28,9 @@ public enum EventKind: Sendable {
   case aside
   /// A child of the list (`node`) was let go at another place, `x` counted among its other movable ones. `Web/gestures.js`
   case reorder
+  /// A pointer takes an edge (`x` 0), drags it (1), lets go (2), or pressed it twice (3). `y` is how far it is below the place where it took it,
+  /// in pixels. `Web/gestures.js`
+  case drag
 }
 
 /// What becomes of the browser's own reaction to an event.

@@ -34,7 +34,7 @@ enum CallRequest: Sendable {
     case "unpublish": self = .unpublish(try json.id("stream"))
     case "offer": self = try Self.offer(json)
     case "prefer": self = .prefer(try json.id("stream"), try Preference(json))
-    case "signal": self = .signal(try CallSignal(kind: json["kind"], data: json["data"]), to: try json.optionalID("to"))
+    case "signal": self = .signal(try CallSignal(kind: json["kind"], data: json["data"]), to: try json.receiver())
     case "relay":
       guard let data = json["data"]?.text else { throw .invalid("relay has data.") }
       self = .relay(data, to: try json.id("to"))
@@ -148,6 +148,15 @@ extension JSON {
   func optionalID<ID: Identifier>(_ key: StaticString) throws(CallRefusal) -> ID? {
     guard let value = self[key], !value.isNull else { return nil }
     return try id(key)
+  }
+
+  /// Returns the connection in `to`, or nil for all. Throws `not_found` for a text that is no connection ID.
+  fileprivate func receiver() throws(CallRefusal) -> ConnectionID? {
+    guard let id = ConnectionID(self["to"]) else {
+      if self["to"]?.isString == true { throw .noConnection }
+      return try optionalID("to")
+    }
+    return id
   }
 
   func optionalBool(_ key: StaticString) throws(CallRefusal) -> Bool? {

@@ -16,6 +16,7 @@ final class DirectCallPanel<D: DOM> {
   private let stage: Node
   private var buttons: CallButtons<D>?
   private var floating: FloatingPicture<D>?
+  private var edge: StageEdge<D>?
   private var deviceMenu: DeviceMenu<D>?
   /// Own camera and microphone.
   private var source: SourceID?
@@ -60,6 +61,7 @@ final class DirectCallPanel<D: DOM> {
     line = TextView(dom, "p", "ma-room-line", in: lines)
     dom.setAttribute(line.node, "role", "status")
     stage = dom.element("div", "dc-stage", in: root)
+    edge = StageEdge(dom, of: stage, in: root)
     buttons = CallButtons(dom, "dc-buttons", in: root) { [self] in pressed($0) }
     floating = FloatingPicture(dom, in: stage) { [calls] in calls.float($0) }
   }

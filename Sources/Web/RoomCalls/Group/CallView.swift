@@ -16,6 +16,7 @@ final class CallView<D: DOM> {
   private let stage: Node
   private var buttons: CallButtons<D>?
   private var floating: FloatingPicture<D>?
+  private var edge: StageEdge<D>?
   private var deviceMenu: DeviceMenu<D>?
   private var tiles: [TileView<D>] = []
   /// Whether the tiles have a moderator's buttons.
@@ -47,6 +48,7 @@ final class CallView<D: DOM> {
     badge = dom.element("p", "gc-recorded", in: head)
     dom.setAttribute(badge, "role", "status")
     stage = dom.element("div", "gc-stage", in: root)
+    edge = StageEdge(dom, of: stage, in: root)
     buttons = CallButtons(dom, "gc-buttons", in: root) { [self] in pressed($0) }
     floating = FloatingPicture(dom, in: stage) { [call] in call.host?.media?.float($0) }
     dom.on(stage, .resize) { [self] event in
