@@ -271,7 +271,7 @@ final class MemberList<D: DOM> {
 
   private func act(_ words: Strings.Key, _ name: ByteString, _ command: Command, in line: Node) {
     let button = dom.button("ma-button ma-small", words, in: line)
-    dom.setLabel(button, Strings[words] + ": " + name.string)
+    dom.setLabel(button, Strings[words, of: name.string])
     dom.on(button, .click) { [app] _ in app.askOrSay(command) }
   }
 }
