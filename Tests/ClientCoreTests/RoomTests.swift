@@ -432,6 +432,46 @@ import Testing
       host.client.room(.test)?.members.map { $0.userID.string } == ["@alice:test", "@dan:test", "@me:test"])
   }
 
+  /// Members of a large room, who come in three slices.
+  private static let many = (0..<1_100).map { Wire.member("@m\($0):test", name: "Member \($0)") }
+
+  @Test func `a large list is taken in by slices, between which syncs are heard`() {
+    var host = Host.inRoom()
+    host.command(.people(.loadMembers(.test)), id: 9)
+    host.answer("/members", #"{"chunk":["# + (Self.many + Wire.members).joined(separator: ",") + "]}")
+    #expect(host.client.room(.test)?.members.count == 503)
+    #expect(host.finished[9] == nil)
+    // Both are in slices that are still to come.
+    host.sync(Wire.join([Wire.member("@m700:test", "leave", "$l"), Wire.member("@m800:test", name: "New name")]))
+    host.writesAtOnce = false
+    host.sync(Wire.join([Wire.message("two", "$2")]))
+    host.wait(1)
+    #expect(host.client.room(.test)?.members.count == 504)
+    host.finishWrites()
+    host.writesAtOnce = true
+    host.wait(1)
+    #expect(host.client.room(.test)?.members.count == 1_102)
+    #expect(host.client.room(.test)?.hasAllMembers == true)
+    #expect(host.result(9) == "done")
+    #expect(host.client.room(.test)?.displayName(of: UserID(trusted: "@m800:test")) == "New name")
+    #expect(host.client.room(.test)?.membership(of: UserID(trusted: "@m700:test")) == .leave)
+  }
+
+  @Test func `a list that is half read when the session ends is given up, and read anew afterwards`() {
+    var host = Host.inRoom()
+    host.command(.people(.loadMembers(.test)), id: 5)
+    host.answer("/members", #"{"chunk":["# + (Self.many + Wire.members).joined(separator: ",") + "]}")
+    host.command(.sync(.pause))
+    #expect(host.result(5) == "cancelled")
+    host.command(.sync(.resume))
+    host.command(.people(.loadMembers(.test)), id: 10)
+    host.answer("/members", #"{"chunk":["# + (Self.many + Wire.members).joined(separator: ",") + "]}")
+    host.wait(1)
+    host.wait(1)
+    #expect(host.client.room(.test)?.members.count == 1_103)
+    #expect(host.result(10) == "done")
+  }
+
   @Test func `media requests carry the token`() {
     let client = Host.inRoom().client
     let request = client.thumbnail(MediaURI(trusted: "mxc://test/abc"), width: 96, height: 64, crops: true)

@@ -1,5 +1,6 @@
 """People and rooms that are looked for: the box above the list, and what it does with bad names, thousands of members and no network."""
 import asyncio
+import re
 
 from accessibility import check
 from browser import PHONE, expect, in_room, people, room_fragment
@@ -158,18 +159,27 @@ def crowd(count):
 
 
 # Tasks of the main thread that took longer than 50 ms.
-TASKS = """() => { window.tasks = []; new PerformanceObserver(list => {
-  for (const task of list.getEntries()) tasks.push(Math.round(task.duration)); }).observe({ type: 'longtask' }); }"""
+TASKS = """() => { window.tasks = []; const keep = list => tasks.push(...list.map(task => Math.round(task.duration)));
+  const observer = new PerformanceObserver(list => keep(list.getEntries()));
+  observer.observe({ type: 'longtask' });
+  // The browser tells of a task in one that comes after it.
+  window.longTasks = () => new Promise(done => setTimeout(() => { keep(observer.takeRecords()); done(tasks.splice(0)); })); }"""
+# No task takes 50 ms on a quiet machine; those of continuous integration are slower, and others run there.
+BUSY_MILLISECONDS = 250
 
 
-@test("of 10,000 members two hundred stand in the list, letters find one of them there and behind @, and a picker knows them all")
+@test("of 10,000 members two hundred stand in the list, letters find one of them there, behind @ and in a picker, and the page is never busy for long",
+      alone=True)
 async def _(test):
     user, friend = User(test.base, "alice"), User(test.base, "friend")
     room = user.create_room(name="Stadium", preset="public_chat")
     friend.join(room)
     friend.send(room, "what a crowd")
     async with in_room(test, room, {"alice": user}) as alice:
-        page = alice.page
+        page, busy = alice.page, {}
+
+        async def done(what):
+            busy[what] = await page.evaluate("longTasks()")
 
         async def many(route):
             answer = await route.fetch()
@@ -182,12 +192,32 @@ async def _(test):
         await page.evaluate(TASKS)
         await page.get_by_role("button", name="Members and settings").click()
         await expect(alice.members).to_have_count(200)
-        listed = await page.evaluate("() => tasks.splice(0)")
+        await expect(alice.details.get_by_text("Loading members…")).to_be_hidden()
+        await done("list")
+        # They stand in order: roles from the top, then IDs.
+        assert "friend" in (await alice.members.all_inner_texts())[1]
+        await alice.details.get_by_role("button", name="Show more").click()
+        await expect(alice.members).to_have_count(400)
+        await done("list more")
         await alice.details.get_by_label("Search members").fill("09999")
         await expect(alice.members).to_have_count(1)
-        found = await page.evaluate("() => tasks.splice(0)")
+        await done("find")
         await alice.composer.click()
         await page.keyboard.type("@09998")
         await page.get_by_role("listbox", name="Suggestions").get_by_text("Member 09998").wait_for()
-        named = await page.evaluate("() => tasks.splice(0)")
-        print(f"          tasks over 50 ms: {listed} to list, {found} to find, {named} to name")
+        await done("name")
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Enter")
+        await alice.sees("Member 09998")
+        await done("send")
+        await alice.room_settings("Groups")
+        await page.get_by_role("button", name="New group").click()
+        await alice.dialog.get_by_label("Name of the group").fill("goal")
+        picker = alice.dialog.get_by_role("combobox", name="Add a member")
+        await picker.press_sequentially("09997")
+        await alice.dialog.get_by_role("option", name=re.compile("Member 09997")).click()
+        await alice.dialog.get_by_role("button", name="Save").click()
+        await page.get_by_text("@goal").first.wait_for()
+        await done("pick")
+        print(f"          tasks over 50 ms: {busy}")
+        assert all(milliseconds < BUSY_MILLISECONDS for tasks in busy.values() for milliseconds in tasks), busy

@@ -50,12 +50,12 @@ struct DetailsTests {
   func allowed(_ level: Int) {
     let page = Self.page(level: level)
     let lines = Self.buttons(page)
-    #expect(lines.contains(Strings[.unban] + ": Mallory") == (level >= 50))
-    #expect(lines.contains(Strings[.decline] + ": Nora") == (level >= 50))
+    #expect(lines.contains(Strings[.unban, of: "Mallory"]) == (level >= 50))
+    #expect(lines.contains(Strings[.decline, of: "Nora"]) == (level >= 50))
     page.click(Strings[.roomSettings])
     let offered = Self.buttons(page)
-    #expect(offered.contains(Strings[.edit] + ": " + Strings[.roomName]) == (level >= 50))
-    #expect(offered.contains(Strings[.edit] + ": " + Strings[.topic]) == (level >= 50))
+    #expect(offered.contains(Strings[.edit, of: Strings[.roomName]]) == (level >= 50))
+    #expect(offered.contains(Strings[.edit, of: Strings[.topic]]) == (level >= 50))
     #expect(offered.contains(Strings[.changePicture]) == (level >= 50))
     page.click(Strings[.access])
     let choices = page.all("ma-choice").compactMap { $0.attributes["aria-label"] }
@@ -196,9 +196,9 @@ struct DetailsTests {
   @Test("who asks to be let in is, who was banned may come again, and who may read earlier messages is chosen")
   func letIn() throws {
     let page = Self.page(level: 100)
-    page.click(Strings[.letIn] + ": Nora")
+    page.click(Strings[.letIn, of: "Nora"])
     #expect(page.body(of: "/invite").contains("@nora:chat.example"))
-    page.click(Strings[.unban] + ": Mallory")
+    page.click(Strings[.unban, of: "Mallory"])
     #expect(page.body(of: "/unban").contains("@mallory:chat.example"))
     page.click(Strings[.roomSettings])
     page.click(Strings[.access])
@@ -242,7 +242,7 @@ struct DetailsTests {
     page.sync([("!a", #"{"timeline":{"events":[\#(Self.groups)]}}"#)])
     #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@design") && $0.contains("Boris") })
 
-    page.click(Strings[.edit] + ": @design")
+    page.click(Strings[.edit, of: "@design"])
     add("@owner:chat.example")
     page.submitForm()
     #expect(page.body(of: "martlet.mention_groups") == #"{"groups":{"design":["@boris:chat.example","@owner:chat.example"]}}"#)
@@ -259,6 +259,6 @@ struct DetailsTests {
     Self.showGroups(page)
     #expect(page.all("ma-listed").map(\.allText).contains { $0.contains("@design") && $0.contains("Boris") })
     let offered = Self.buttons(page)
-    #expect(!offered.contains(Strings[.newGroup]) && !offered.contains(Strings[.edit] + ": @design"))
+    #expect(!offered.contains(Strings[.newGroup]) && !offered.contains(Strings[.edit, of: "@design"]))
   }
 }

@@ -126,13 +126,13 @@ struct FindingTests {
       {"room_id":"!odd","name":"Odd","num_joined_members":1,"join_rule":"private"}],"next_batch":"two"}
       """)
     #expect(page.all("ma-listed").count == 3)
-    page.click(Strings[.askToJoin] + ": Club")
+    page.click(Strings[.askToJoin, of: "Club"])
     #expect(page.requests.contains { $0.request.target.contains("/knock/") })
     page.click(Strings[.showMore])
     #expect(page.requests.contains { $0.request.target.contains("since=two") })
     page.answer("/publicRooms", #"{"chunk":[{"room_id":"!late","name":"Late","num_joined_members":1}]}"#)
     #expect(page.all("ma-listed").count == 4)
-    page.click(Strings[.join] + ": Tea")
+    page.click(Strings[.join, of: "Tea"])
     #expect(page.requests.contains { $0.request.target.contains("tea/join") })
   }
 

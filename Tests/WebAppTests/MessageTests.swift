@@ -41,6 +41,32 @@ struct MessageTests {
     #expect(lines.first?.hasPrefix("👍") == true && lines[0].contains("Bo") && lines[0].contains("youName"))
   }
 
+  @Test("the first message that is saved asks for nothing that is not there, and the next one for what stands there by then")
+  func saving() throws {
+    try page.openRoom([event("$1", text("beans")), event("$2", text("peas"), at: 11)])
+    let asked = { (method: Endpoint.Method) in
+      page.requests.filter { $0.request.method == method && $0.request.target.contains("m.tagged_events") }.count
+    }
+    page.app.saved.set([EventID(trusted: "$1")], true, in: RoomID(trusted: "!a"))
+    #expect(asked(.get) == 0 && asked(.put) == 1)
+    page.answer("m.tagged_events", "{}")
+    page.app.saved.set([EventID(trusted: "$2")], true, in: RoomID(trusted: "!a"))
+    #expect(asked(.get) == 1 && asked(.put) == 0)
+    page.answer("m.tagged_events", #"{"tags":{"m.favourite":{"$1":{"tagged_at":1}}}}"#)
+    #expect(page.body(of: "m.tagged_events").contains("$1") && page.body(of: "m.tagged_events").contains("$2"))
+  }
+
+  @Test("what other clients have tagged is read first")
+  func savingBesideOthers() throws {
+    try page.openRoom(
+      [event("$1", text("beans"))],
+      #","account_data":{"events":[{"type":"m.tagged_events","content":{"tags":{"m.hidden":{"$0":{}}}}}]}"#)
+    page.app.saved.set([EventID(trusted: "$1")], true, in: RoomID(trusted: "!a"))
+    #expect(page.body(of: "m.tagged_events").isEmpty)
+    page.answer("m.tagged_events", #"{"tags":{"m.hidden":{"$0":{"keywords":["x"]}}}}"#)
+    #expect(page.body(of: "m.tagged_events").contains(#""m.hidden":{"$0":{"keywords":["x"]}}"#))
+  }
+
   // Proves C50, P4
   @Test("the history of a message has all its versions, the first of them first")
   func history() throws {

@@ -56,7 +56,7 @@ struct RoomListTests {
     #expect(page.all("ma-entry-name").map(\.text) == Array(names.prefix(60)))
     page.sync([("!r149", room(names[149], [("@boris:chat.example", "again", 2000)]))])
     #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.prefix(59))
-    page.click(Strings[.showMore] + ": " + Strings[.rooms])
+    page.click(Strings[.showMore, of: Strings[.rooms]])
     #expect(page.all("ma-entry-name").map(\.text) == [names[149]] + names.prefix(119))
     let scroller = page.all("ma-rooms")[0].node
     let end = page.dom.height(of: page.all("ma-section-rooms")[0])

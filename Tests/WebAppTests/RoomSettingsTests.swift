@@ -109,7 +109,7 @@ struct RoomSettingsTests {
     Self.more(page, .access)
     let names = page.all("ma-page").flatMap { page.all("ma-listed", in: $0) }.map { page.all("ma-entry-lines", in: $0)[0].text }
     #expect(names == ["#main:chat.example", "#other:chat.example", "#local:chat.example"])
-    page.click(Strings[.makeMain] + ": #local:chat.example")
+    page.click(Strings[.makeMain, of: "#local:chat.example"])
     #expect(
       page.body(of: "m.room.canonical_alias")
         == ##"{"alias":"#local:chat.example","alt_aliases":["#main:chat.example","#other:chat.example"]}"##)

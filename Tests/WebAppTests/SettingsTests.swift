@@ -25,7 +25,7 @@ struct SettingsTests {
     let page = Self.page(.devices)
     page.answer("/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone","last_seen_ts":1000},{"device_id":"D"}]}"#)
     #expect(page.all("ma-device").flatMap { page.all("ma-entry-name", in: $0) }.map(\.text) == ["D", "Phone"])
-    page.click(Strings[.logOut] + ": Phone")
+    page.click(Strings[.logOut, of: "Phone"])
     let asked = #"{"session":"s","flows":[{"stages":["m.login.password"]}],"completed":[]}"#
     page.answer("/devices/OLD", status: 401, asked)
     page.type("wrong", into: Strings[.password])
@@ -46,7 +46,7 @@ struct SettingsTests {
   func notSure() throws {
     let page = Self.page(.devices)
     page.answer("/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"},{"device_id":"D"}]}"#)
-    page.click(Strings[.logOut] + ": Phone")
+    page.click(Strings[.logOut, of: "Phone"])
     page.answer("/devices/OLD", status: 401, #"{"session":"s","flows":[{"stages":["m.login.password"]}]}"#)
     page.dom.fire(.keyDown, on: try #require(page.all("ma-overlay").last).node, text: "Escape")
     #expect(page.all("ma-overlay").count == 1 && page.all("ma-device").count == 2)
@@ -57,7 +57,7 @@ struct SettingsTests {
   func rename() {
     let page = Self.page(.devices)
     page.answer("/devices", #"{"devices":[{"device_id":"D","display_name":"Here"}]}"#)
-    page.click(Strings[.rename] + ": Here")
+    page.click(Strings[.rename, of: "Here"])
     page.type("Desk", into: Strings[.deviceName])
     page.submitForm()
     #expect(page.body(of: "/devices/D").contains("Desk"))
@@ -76,7 +76,7 @@ struct SettingsTests {
     if isEarly { page.sync(answer: list) }
     #expect(page.answer("/account_data/m.ignored_user_list", "{}"))
     if !isEarly { page.sync(answer: list) }
-    #expect(page.all("ma-button").contains { $0.attributes["aria-label"] == Strings[.stopIgnoring] + ": @mallory:x" })
+    #expect(page.all("ma-button").contains { $0.attributes["aria-label"] == Strings[.stopIgnoring, of: "@mallory:x"] })
   }
 
   // Proves C31

@@ -87,7 +87,7 @@ extension Strings {
       serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,
       nameReserved, accountClosed, accountLocked, tooManyTries, roomAddressTaken, notKnown, serverInTrouble, refused
     // Rooms without a name
-    case listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
+    case labelled, listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,

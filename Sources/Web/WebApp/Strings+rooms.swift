@@ -42,7 +42,7 @@ extension Strings {
   /// What stands before a message in a line: "You:", "Boris:".
   static func prefix(of sender: UserID, in room: Room, isOwn: Bool) -> String {
     if isOwn { return self[.you, ""].trimmed }
-    return room.isDirect ? "" : firstName(room.displayName(of: sender).string) + ":"
+    return room.isDirect ? "" : self[.labelled, firstName(room.displayName(of: sender).string), ""].trimmed
   }
 
   /// A message in a few words.
@@ -54,7 +54,7 @@ extension Strings {
     case .video: self[.video]
     case .audio: self[.audio]
     case .voice: self[.voiceMessage]
-    case .file: self[.file] + ": " + content.body.string
+    case .file: self[.file, of: content.body.string]
     case .location, .liveLocation: self[.location]
     }
   }

@@ -17,6 +17,8 @@ enum Strings {
   static subscript(key: Key, first: String, second: String, third: String) -> String {
     @inline(never) get { words(key, 0, [first, second, third]) }
   }
+  /// What is done or said, and of what: "Edit: Topic", with the colon of the language.
+  static subscript(key: Key, of name: String) -> String { @inline(never) get { self[.labelled, self[key], name] } }
   /// In the form that the language has for that number.
   static subscript(key: Key, count count: Int) -> String {
     @inline(never) get { words(key, Host.pluralForm(of: count), ["\(count)"]) }
@@ -26,6 +28,7 @@ enum Strings {
   private static func words(_ key: Key, _ form: Int, _ arguments: [String]) -> String {
     #if !hasFeature(Embedded)
       // Without a page there are no words: tests see the names.
+      if table.count == 0, key == .labelled { return arguments.joined(separator: ": ") }
       if table.count == 0 { return (["\(key)"] + arguments).joined(separator: " ") }
     #endif
     return table.words(key.rawValue, form: form, arguments)

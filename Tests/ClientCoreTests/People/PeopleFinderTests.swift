@@ -129,6 +129,39 @@ import Testing
     #expect(finder.found.isEmpty)
   }
 
+  @Test("what is looked for a slice at a time is found as at once, also of people who come meanwhile", arguments: [1, 3, 50])
+  func slices(_ slice: Int) {
+    let people = (0..<100).map { Self.person(ByteString("@p\($0):example.org"), ByteString("Person \($0 * 7 % 100)")) }
+    var (whole, sliced) = (PeopleFinder(own: Self.own, contacts: people), PeopleFinder(own: Self.own))
+    sliced.lookedAtOnce = slice
+    sliced.add(Array(people[..<60]))
+    for text: ByteString in ["pers", "9", "person 42", "nobody", "@p61:example.org", ""] {
+      whole.type(text)
+      sliced.type(text)
+      sliced.add(Array(people[60...]))
+      var steps = 0
+      while !sliced.hasLookedAtAll, steps <= 100 {
+        sliced.lookOn()
+        steps += 1
+      }
+      #expect(sliced.found.map { $0.userID } == whole.found.map { $0.userID })
+      #expect(steps <= (100 + slice - 1) / slice)
+    }
+  }
+
+  @Test("who shares a name is known as people come and go")
+  func sharing() {
+    let (one, other) = (Self.person("@a:example.org", "Ann"), Self.person("@b:example.org", "Ann"))
+    var finder = PeopleFinder(own: nil, contacts: [one])
+    #expect(!finder.sharesName(one) && finder.sharesName(other))
+    finder.add([other])
+    #expect(finder.sharesName(one) && finder.sharesName(other))
+    finder.forget([one.userID])
+    #expect(finder.sharesName(one) && !finder.sharesName(other))
+    finder.forget([other.userID])
+    #expect(!finder.sharesName(one) && !finder.sharesName(other))
+  }
+
   @Test("only an ID tells people apart whose names look the same, also with letters that cannot be seen")
   func shared() {
     let (one, other) = (Self.person("@a:example.org", "Ann"), Self.person("@b:example.org", "A\u{200B}nn"))

@@ -28,6 +28,17 @@ import Testing
     #expect(saved(host) == [])
   }
 
+  @Test func `whether an account has tagged messages is known, also after a restart`() throws {
+    var host = Host.inRoom([Wire.message("one", "$1")])
+    #expect(host.client.room(.test)?.hasTaggedEvents == false)
+    #expect(host.restarted().client.room(.test)?.hasTaggedEvents == false)
+    host.sync(Wire.join(extra: tagged(#"{"tags":{"m.hidden":{"$7":{}}}}"#)))
+    #expect(host.client.room(.test)?.hasTaggedEvents == true)
+    #expect(host.restarted().client.room(.test)?.hasTaggedEvents == true)
+    // What an older version has stored says nothing of it.
+    #expect(RoomMarks(record: try JSON.parse(Array("{}".utf8))).hasTaggedEvents == nil)
+  }
+
   @Test(arguments: [
     "{}", #"{"tags":3}"#, #"{"tags":{"m.favourite":[]}}"#, #"{"tags":{"m.favourite":{"no event":{},"$1":7}}}"#
   ])

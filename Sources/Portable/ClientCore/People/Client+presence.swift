@@ -27,6 +27,14 @@ extension Client {
   /// nil where nothing is known. Only where `observesPresence` is on and syncs bring it, which `SyncMode.sliding` does not.
   public func presence(of user: UserID) -> UserPresence? { presences[user] }
 
+  /// Returns the members of a room whose presence is so, by user ID. O(presences), which are few where members are many.
+  package func members(of id: RoomID, where isWanted: (UserPresence) -> Bool) -> [UserID] {
+    guard let room = rooms[id] else { return [] }
+    return presences.compactMap { user, presence in
+      isWanted(presence) && room.state.members[user]?.isPresent ?? false ? user : nil
+    }.ordered()
+  }
+
   /// Syncs ask for it at once. `SyncMode.automatic` is v3 as long as it is wanted; then it goes by what the server offers.
   mutating func observePresence(_ isWanted: Bool) {
     guard observesPresence != isWanted else { return }

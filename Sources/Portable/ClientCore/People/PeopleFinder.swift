@@ -46,6 +46,23 @@ package struct PeopleFinder: Sendable {
     }
   }
 
+  /// How many people have a name.
+  private struct Bearers: Sendable {
+    var count = 0
+    /// The one of them; nil if that is not known.
+    var only: UserID?
+
+    mutating func add(_ user: UserID) {
+      count += 1
+      only = count == 1 ? user : nil
+    }
+
+    mutating func removeOne() {
+      count -= 1
+      only = nil
+    }
+  }
+
   /// People offered at once.
   package static var shownLimit: Int { 8 }
   /// People known without asking the server.
@@ -63,6 +80,8 @@ package struct PeopleFinder: Sendable {
   package private(set) var chosen: [Person] = []
   /// People who are found at once.
   package var foundLimit = PeopleFinder.shownLimit
+  /// People who are looked at when what is looked for changes; `lookOn` goes on with the others.
+  package var lookedAtOnce = Int.max
   /// Those who stand before others that fit as well, the first of them first.
   package var preferred: [UserID] = []
   /// Counts what was typed: an answer to an earlier question comes too late.
@@ -70,6 +89,10 @@ package struct PeopleFinder: Sendable {
   private var text = ByteString("")
   private var candidates: [Candidate] = []
   private var known: Set<UserID> = []
+  /// So many of the candidates have been looked at.
+  private var looked = 0
+  /// By what the eye sees of their names.
+  private var bearers: [FoldedText: Bearers] = [:]
   /// Those who fit, the best first.
   private var best: [(rank: Int, person: Person)] = []
   /// The directory's answer to what is typed now; its own idea of what fits counts.
@@ -106,6 +129,10 @@ package struct PeopleFinder: Sendable {
     guard person.userID != own, known.insert(person.userID).inserted else { return }
     let candidate = Candidate(person, source: source)
     candidates.append(candidate)
+    bearers[candidate.name, default: Bearers()].add(person.userID)
+    // Else its turn comes.
+    guard looked == candidates.count - 1 else { return }
+    looked += 1
     consider(candidate, sought)
   }
 
@@ -113,17 +140,23 @@ package struct PeopleFinder: Sendable {
   package mutating func forget(_ users: [UserID]) {
     let gone = Set(users.filter { known.remove($0) != nil })
     guard !gone.isEmpty else { return }
-    candidates.removeAll { gone.contains($0.person.userID) }
+    candidates.removeAll { candidate in
+      guard gone.contains(candidate.person.userID) else { return false }
+      bearers[candidate.name]?.removeOne()
+      return true
+    }
     find()
   }
 
   /// Everybody who is known, in the order in which they came. O(candidates).
   package var people: [Person] { candidates.map { $0.person } }
 
-  /// Whether somebody else goes by a name that looks the same, so that only the ID tells them apart. O(candidates).
+  /// Whether somebody else goes by a name that looks the same, so that only the ID tells them apart.
   package func sharesName(_ person: Person) -> Bool {
     guard person.isNamed else { return false }
     let name = FoldedText(person.visibleName)
+    guard let all = bearers[name], all.count == 1 else { return bearers[name]?.count ?? 0 > 1 }
+    if let only = all.only { return only != person.userID }
     return candidates.contains { $0.name == name && $0.person.userID != person.userID }
   }
 
@@ -237,12 +270,22 @@ package struct PeopleFinder: Sendable {
     return exact == own || chosen.contains { $0.userID == exact } ? [] : [person(exact)]
   }
 
-  /// O(candidates).
+  /// Begins anew. O(lookedAtOnce).
   private mutating func find() {
     best = []
+    looked = 0
+    lookOn()
+  }
+
+  /// Whether everybody who is known has been looked at.
+  package var hasLookedAtAll: Bool { looked == candidates.count }
+
+  /// Looks at the next of them. O(lookedAtOnce).
+  package mutating func lookOn() {
     let sought = Sought(self)
-    guard sought.exact == nil else { return }
-    for candidate in candidates { consider(candidate, sought) }
+    let end = looked + min(lookedAtOnce, candidates.count - looked)
+    if sought.exact == nil { for index in looked..<end { consider(candidates[index], sought) } }
+    looked = end
   }
 
   /// Takes a place among the best, behind those who fit as well.

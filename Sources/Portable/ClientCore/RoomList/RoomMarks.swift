@@ -15,6 +15,8 @@ struct RoomMarks: Sendable, Equatable {
   var removed: [EventID] = []
   /// Messages that are kept as bookmarks, the one saved last at the end. MSC2437
   var saved: [SavedEvent] = []
+  /// Whether the account has `m.tagged_events` for the room; nil if it was stored before this was noted.
+  var hasTaggedEvents: Bool? = false
   /// Milliseconds since 1970. Documentation/Extensions.md, `martlet.snooze`.
   var snoozedUntil: Int64 = 0
   /// Of a space: its place among the others, as set by the user; nil if not set.
@@ -31,7 +33,9 @@ struct RoomMarks: Sendable, Equatable {
     case .hidden: isHidden = event.content.integer("before") != nil
     case .removed:
       removed = RoomMarks.removed(event.content["events"])
-    case TaggedEvents.type: saved = SavedEvent.list(TaggedEvents(event.content))
+    case TaggedEvents.type:
+      saved = SavedEvent.list(TaggedEvents(event.content))
+      hasTaggedEvents = true
     case .snooze: snoozedUntil = event.content.snoozedUntil
     case .spaceOrder: spaceOrder = RoomMarks.spaceOrder(event.content["order"])
     default: return
@@ -83,6 +87,7 @@ struct RoomMarks: Sendable, Equatable {
       writer.key("saved")
       writer.object { writer in for saved in saved { saved.write(to: &writer) } }
     }
+    if let hasTaggedEvents { writer.member("has_tagged", hasTaggedEvents) }
     if snoozedUntil > 0 { writer.member("snoozed_until", snoozedUntil) }
     if let spaceOrder { writer.member("space_order", spaceOrder) }
   }
@@ -96,6 +101,7 @@ struct RoomMarks: Sendable, Equatable {
     isHidden = record.bool("hidden") ?? false
     removed = RoomMarks.removed(record["removed"])
     saved = record["saved"].map { SavedEvent.list(record: $0) } ?? []
+    hasTaggedEvents = saved.isEmpty ? record.bool("has_tagged") : true
     snoozedUntil = record.integer("snoozed_until") ?? 0
     spaceOrder = RoomMarks.spaceOrder(record["space_order"])
   }
@@ -107,6 +113,8 @@ extension Room {
   public func tag(_ name: ByteString) -> RoomTag? { state.marks.tag(name) }
   /// The messages that the account has saved, the one saved last at the end.
   public var savedEvents: [SavedEvent] { state.marks.saved }
+  /// Whether the account has tagged messages of the room (`TaggedEvents`), as far as the syncs have told; nil if nobody knows.
+  package var hasTaggedEvents: Bool? { state.marks.hasTaggedEvents }
   public func hasSaved(_ event: EventID) -> Bool { state.marks.saved.contains { $0.event == event } }
   public var isFavourite: Bool { tag(RoomTag.favourite) != nil }
   public var isLowPriority: Bool { tag(RoomTag.lowPriority) != nil }

@@ -24,6 +24,7 @@ public struct Room: Sendable {
   var typingTimer: TimerID?
   /// The whole list is on its way from the server.
   var isLoadingMembers = false
+  var arrivingMembers: ArrivingMembers?
   /// The members that syncs reported after the list was requested.
   var toldMembers: Set<UserID> = []
   /// Those the store has are on their way.

@@ -73,7 +73,11 @@ extension Client {
     var requests = pending.requests
     requests.removeAll { isKept($0.purpose) }
     for id in requests.keys { cancelRequest(id) }
+    for (_, command) in syncLoop.deferredMembers { finish(command, .failed(error)) }
     for id in pending.timers.keys { emit(.cancelTimer(id)) }
+    for purpose in pending.timers.values {
+      if case .members(_, let command) = purpose { finish(command, .failed(error)) }
+    }
     pending.timers = [:]
     var ended: Set<CommandID> = []
     for waiting in requests.values where ended.insert(waiting.purpose.commandID).inserted {
@@ -169,6 +173,7 @@ extension Room {
     typing = []
     ownTyping = OwnTyping()
     isLoadingMembers = false
+    arrivingMembers = nil
     timeline.stopLoading()
     for i in focused.indices { focused[i].wrappedValue.stopLoading() }
   }

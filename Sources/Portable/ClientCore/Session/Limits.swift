@@ -60,6 +60,8 @@ enum Limits {
   static let heroes = 20
   /// Member lists beyond this are not stored whole.
   static let storedMembers = 1_000
+  /// Of a server's list of members, taken in at a time: some milliseconds of a page on a phone.
+  static let membersAtOnce = 500
   /// "10-second fuse": someone who went away without a word stops writing.
   static let typingFuseMilliseconds: Int64 = 10_000
   /// While text goes in, the server hears about it this often, and forgets after the second figure.

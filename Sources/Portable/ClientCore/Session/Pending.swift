@@ -108,6 +108,8 @@ enum TimerPurpose: Sendable {
   case draftSync
   case liveLocations
   case interruptedPages
+  /// The next slice of the list that the server sent.
+  case members(RoomID, CommandID)
 }
 
 indirect enum WritePurpose: Sendable {
@@ -230,6 +232,7 @@ extension Client {
     case .interruptedPages:
       interruptedPages.timer = nil
       retryPages()
+    case .members(let room, let command): takeMembers(room, command)
     }
   }
 

@@ -16,6 +16,8 @@ struct SyncLoop: Sendable {
   var started = 0
   /// Answers that change what a batch being stored also changes: they wait for it.
   var deferredAnswers: [(Answer, RequestPurpose)] = []
+  /// Rooms whose list of members goes on then.
+  var deferredMembers: [(RoomID, CommandID)] = []
   /// Records, likewise.
   var deferredRecords: [(LoadID, [StoreRecord], LoadPurpose)] = []
   var offer = Offer.unknown
@@ -46,6 +48,7 @@ struct SyncLoop: Sendable {
     isRunning = false
     isHeld = false
     deferredAnswers = []
+    deferredMembers = []
   }
 
   /// From the beginning, with what is stored.
@@ -150,10 +153,12 @@ extension Client {
     syncLoop.deferredAnswers = []
     let records = syncLoop.deferredRecords
     syncLoop.deferredRecords = []
+    let members = syncLoop.deferredMembers
+    syncLoop.deferredMembers = []
     for (id, records, purpose) in records { loaded(id, records, for: purpose) }
+    for (room, command) in members { takeMembers(room, command) }
     for (answer, purpose) in deferred {
       switch purpose {
-      case .members(let room, let command): membersAnswered(answer, room, command)
       case .encryption(let room): encryptionAnswered(answer, of: room)
       default: timelineAnswered(answer, purpose)
       }

@@ -4,7 +4,7 @@ import JSON
 ///
 /// Latin, Greek, Cyrillic, Armenian and full-width letters are folded; other scripts stand as they are. Not the Unicode tables, which would
 /// have to come with the page's program.
-package struct FoldedText: Sendable, Equatable {
+package struct FoldedText: Sendable, Hashable {
   private(set) var scalars: [UInt32] = []
 
   /// How well a name fits what is looked for, the best first.

@@ -33,14 +33,14 @@ struct FileTable<D: DOM> {
             reload()
           }
         }
-        dom.setLabel(quarantine, Strings[words] + ": " + name)
+        dom.setLabel(quarantine, Strings[words, of: name])
         let delete = page.tool(.adminDelete, isDangerous: true, in: tools) {
           page.confirm(
             Strings[.adminDeleteFileQuestion, name], Strings[.adminForGood], action: .adminDelete, done: .adminDone,
             { .deleteFile(file.id, of: server) }
           ) { _ in reload() }
         }
-        dom.setLabel(delete, Strings[.adminDelete] + ": " + name)
+        dom.setLabel(delete, Strings[.adminDelete, of: name])
       })
     let tools = page.tools(in: part)
     page.tool(.adminQuarantineAll, isDangerous: true, in: tools) {

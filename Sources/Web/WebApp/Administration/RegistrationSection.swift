@@ -29,14 +29,14 @@ struct RegistrationSection<D: DOM> {
         let copy = page.tool(.copy, .copy, in: end) {
           Host.copyToClipboard(token.token.string) { if $0 { page.app.notices.show(.copied) } }
         }
-        dom.setLabel(copy, Strings[.copy] + ": " + token.token.string)
+        dom.setLabel(copy, Strings[.copy, of: token.token.string])
         let revoke = page.tool(.adminRevoke, isDangerous: true, in: end) {
           page.confirm(
             Strings[.adminRevokeQuestion, token.token.string], Strings[.adminRevokeNote], action: .adminRevoke,
             done: .adminDone, { .revokeRegistrationToken(token.token) }
           ) { _ in reload() }
         }
-        dom.setLabel(revoke, Strings[.adminRevoke] + ": " + token.token.string)
+        dom.setLabel(revoke, Strings[.adminRevoke, of: token.token.string])
       })
     let create = dom.button("ma-button ma-primary ma-small", .adminCreateToken, icon: .plus, in: tools)
     dom.on(create, .click) { _ in page.app.dialogs.open { Self.askToken(page, in: $0, then: reload) } }
@@ -76,7 +76,7 @@ struct RegistrationSection<D: DOM> {
             done: .linkRevoked, { .revokeUserInviteLink(link.id) }
           ) { _ in list?.reload() }
         }
-        dom.setLabel(revoke, Strings[.adminRevoke] + ": " + target + ", " + made.inviter.string)
+        dom.setLabel(revoke, Strings[.listed, Strings[.adminRevoke, of: target], made.inviter.string])
       })
   }
 

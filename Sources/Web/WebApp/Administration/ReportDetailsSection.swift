@@ -36,7 +36,7 @@ final class ReportDetailsSection<D: DOM> {
   private func show(_ details: ReportDetails) {
     let report = details.report
     dom.releaseChildren(of: top)
-    page.setTitle(Strings[.adminReport, "\(number)"] + ": " + report.title)
+    page.setTitle(Strings[.labelled, Strings[.adminReport, "\(number)"], report.title])
     page.facts(
       [
         (.reportReason, report.reason.string), (.adminReporter, report.reporter.string),

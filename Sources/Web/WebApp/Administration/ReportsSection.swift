@@ -32,7 +32,7 @@ final class ReportsSection<D: DOM> {
 
   private func fill(_ report: AdministeredReport, _ row: inout AdministrationTable<D>.Row) {
     let name = row.cell("", "ma-admin-who")
-    list?.addChooser(of: report, report.title + ": " + report.reason.string, in: name)
+    list?.addChooser(of: report, Strings[.labelled, report.title, report.reason.string], in: name)
     let lines = dom.element("span", "ma-entry-lines", in: name)
     page.link(report.title, .reports, report.key, in: lines)
     dom.element("bdi", "ma-entry-preview", text: report.subject, in: lines)

@@ -170,7 +170,7 @@ final class UserDetailsSection<D: DOM> {
           _ = row.cell(device.lastSeen.map { Host.dateTimeLabel($0) } ?? "")
           _ = row.cell(device.address?.string ?? "")
           let out = page.tool(.logOut, in: row.cell("", "ma-admin-end")) { end([device], name) }
-          dom.setLabel(out, Strings[.logOut] + ": " + name)
+          dom.setLabel(out, Strings[.logOut, of: name])
         }
         if devices.count > 1 {
           page.tool(.adminEndAll, isDangerous: true, in: tools) { end(devices, Strings[.adminAllDevices]) }

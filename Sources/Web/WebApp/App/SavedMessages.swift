@@ -19,6 +19,8 @@ final class SavedMessages<D: DOM> {
 
   private let app: App<D>
   private var waiting: [Change] = []
+  /// Rooms for which something was written, which syncs may not have told yet.
+  private var written: Set<RoomID> = []
 
   init(_ app: App<D>) { self.app = app }
 
@@ -30,6 +32,10 @@ final class SavedMessages<D: DOM> {
 
   private func start() {
     guard let change = waiting.first, let user = app.userID else { return waiting.removeAll() }
+    // The server would answer 404.
+    if app.client.room(change.room)?.hasTaggedEvents == false, !written.contains(change.room) {
+      return write(change, TaggedEvents(), user)
+    }
     app.ask(.accountData(TaggedEvents.type, of: user, in: change.room)) { [self] result in
       switch result {
       case .success(let json): write(change, TaggedEvents(json), user)
@@ -53,6 +59,7 @@ final class SavedMessages<D: DOM> {
     guard !change.isSaved || tagged.tags[TaggedEvents.favourite]?.count ?? 0 <= Self.limit else {
       return end(Strings[.savedFull, "\(Self.limit)"], isTrouble: true)
     }
+    written.insert(change.room)
     app.ask(.setAccountData(TaggedEvents.type, tagged.content, of: user, in: change.room)) { [self] result in
       switch result {
       case .success:

@@ -81,7 +81,7 @@ final class AddressList<D: DOM> {
     guard mayChange else { return }
     if !isMain {
       let main = dom.button("ma-button ma-small", .makeMain, in: line)
-      dom.setLabel(main, Strings[.makeMain] + ": " + name)
+      dom.setLabel(main, Strings[.makeMain, of: name])
       dom.on(main, .click) { [self] _ in publish(alias, named(state)) }
     }
     let remove = dom.button("ma-round", icon: .close, label: Strings[.removeNamed, name], in: line)

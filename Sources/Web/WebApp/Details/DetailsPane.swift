@@ -21,7 +21,11 @@ final class DetailsPane<D: DOM> {
   private var since: TextView<D>
   private let members: MemberList<D>
   private var room: RoomID?
+  /// Others are members, or they may something else; or some of them are there or have gone.
   private var needsMembers = false
+  private var needsPresence = false
+  /// Not before they are all there.
+  private var isLoading = false
 
   init(_ app: App<D>, in parent: Node) {
     self.app = app
@@ -90,10 +94,12 @@ final class DetailsPane<D: DOM> {
     guard room == id else { return }
     members.showLoading()
     showSince(id)
+    isLoading = true
     app.ask(.people(.loadMembers(id))) { [self] result in
       guard room == id else { return }
       if case .failed(let error) = result { app.notices.show(Strings.words(for: error), isTrouble: true) }
-      showMembers()
+      isLoading = false
+      needsMembers = true
     }
     dom.focus(close)
   }
@@ -110,7 +116,7 @@ final class DetailsPane<D: DOM> {
   func membersChanged(_ id: RoomID, _ users: [UserID] = []) {
     guard id == room else { return }
     members.changed(users)
-    needsMembers = true
+    if users.isEmpty { needsPresence = true } else { needsMembers = true }
   }
 
   /// Somebody is blocked, or is not any more.
@@ -119,8 +125,10 @@ final class DetailsPane<D: DOM> {
 
   @inline(never)
   func settle() {
-    if needsMembers { showMembers() }
+    guard needsMembers || needsPresence, !isLoading, let id = room, let state = app.client.room(id) else { return }
+    if needsMembers { members.show(state) } else { members.showPresence(state) }
     needsMembers = false
+    needsPresence = false
   }
 
   private func update() {
@@ -135,8 +143,6 @@ final class DetailsPane<D: DOM> {
     safety.update(state)
     members.update(state)
   }
-
-  private func showMembers() { if let id = room, let state = app.client.room(id) { members.show(state) } }
 
   /// How much was said since one joined, where the server counts it.
   private func showSince(_ id: RoomID) {

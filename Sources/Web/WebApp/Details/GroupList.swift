@@ -59,7 +59,7 @@ struct GroupList<D: DOM> {
     dom.element("span", "ma-note", text: Strings.list(people), in: lines)
     guard mayChange else { return }
     let edit = dom.button("ma-button ma-small", .edit, in: line)
-    dom.setLabel(edit, Strings[.edit] + ": " + name)
+    dom.setLabel(edit, Strings[.edit, of: name])
     dom.on(edit, .click) { [self] _ in app.dialogs.open { GroupDialog(app, room, group, in: $0) } }
     let remove = dom.button("ma-round", icon: .close, label: Strings[.removeNamed, name], in: line)
     dom.on(remove, .click) { [self] _ in

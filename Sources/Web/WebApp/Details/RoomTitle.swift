@@ -30,11 +30,11 @@ final class RoomTitle<D: DOM> {
     picture = SubmitButton(dom, .changePicture, busy: .uploadingPicture, kind: "ma-small", in: top)
     dom.setAttribute(picture.node, "type", "button")
     name = TextView(dom, "h3", "ma-details-name", in: top)
-    editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.roomName], in: top)
+    editName = dom.button("ma-link", Strings[.edit], label: Strings[.edit, of: Strings[.roomName]], in: top)
     about = dom.element("div", "ma-section", in: parent)
     dom.element("h4", "ma-field-label", text: .topic, in: about)
     topic = TextView(dom, "p", "ma-topic", in: about)
-    editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit] + ": " + Strings[.topic], in: about)
+    editTopic = dom.button("ma-link", Strings[.edit], label: Strings[.edit, of: Strings[.topic]], in: about)
     address = dom.element("div", in: parent)
     dom.on(picture.node, .click) { [self] _ in pickPicture() }
     dom.on(editName, .click) { [self] _ in askName() }

@@ -220,13 +220,13 @@ final class RoomDirectory<D: DOM> {
   private func addButton(_ room: RoomSummary, _ title: String, in line: Node) {
     if app.client.room(room.id)?.membership == .join {
       let open = dom.button("ma-button ma-small", .openRoom, in: line)
-      dom.setLabel(open, Strings[.openRoom] + ": " + title)
+      dom.setLabel(open, Strings[.openRoom, of: title])
       return dom.on(open, .click) { [app] _ in app.goTo(.room(room.id)) }
     }
     guard let words = wayIn(room) else { return }
     let button = SubmitButton(dom, words, busy: .joining, kind: "ma-primary ma-small", in: line)
     dom.setAttribute(button.node, "type", "button")
-    dom.setLabel(button.node, Strings[words] + ": " + title)
+    dom.setLabel(button.node, Strings[words, of: title])
     dom.on(button.node, .click) { [self] _ in
       guard !button.isBusy else { return }
       dom.setText(note, "")

@@ -164,7 +164,7 @@ final class SearchResults<D: DOM> {
       app.showInvite(to: link)
     }
     Drawing.link.draw(dom, in: option)
-    dom.element("span", "ma-entry-name", text: Strings[.openRoom] + ": " + words, in: option)
+    dom.element("span", "ma-entry-name", text: Strings[.openRoom, of: words], in: option)
   }
 
   private func show(_ part: MessageContent, _ event: Event, _ place: RoomID) {

@@ -41,7 +41,7 @@ final class PeoplePicker<D: DOM> {
   private let list: Node
   /// Of everybody.
   private var contacts: PeopleFinder
-  private var options: [(person: PeopleFinder.Person, node: Node)] = []
+  private var options: [(person: PeopleFinder.Person, hasDetail: Bool, node: Node)] = []
   private var marked: Int?
   /// Enter was pressed before the server answered.
   private var isWaitingToTake = false
@@ -92,7 +92,11 @@ final class PeoplePicker<D: DOM> {
     }
     field.onInput = { [self] in typed() }
     dom.listen(field.input, .keyDown) { [self] in pressed($0) }
-    crowd?.onChange = { [self] in if self.isOpen() { show() } }
+    crowd?.onChange = { [self] in
+      guard self.isOpen(), areOthersFound else { return }
+      show()
+      dom.flush()
+    }
     if offersAtOnce { gather() }
     show()
   }
@@ -137,6 +141,7 @@ final class PeoplePicker<D: DOM> {
 
   /// Takes what is written to its end, where it is clear who is meant; else false, with an error that says what to do.
   func settle() -> Bool {
+    crowd?.lookAtAll()
     switch purpose {
     case .one:
       if let user = PeopleFinder.user(in: ByteString(text)) {
@@ -214,18 +219,32 @@ final class PeoplePicker<D: DOM> {
 
   // MARK: What fits
 
+  /// Those who fit now.
+  private var found: [PeopleFinder.Person] { offersAtOnce || !text.utf8.isEmpty ? finder.found : [] }
+
+  /// What distinguishes them from others with the same name.
+  private func detail(of person: PeopleFinder.Person) -> String? {
+    finder.sharesName(person) ? person.userID.string : nil
+  }
+
+  /// Whether others are shown than fit now.
+  private var areOthersFound: Bool {
+    let found = found
+    return found.count != options.count || shownChips != chosen
+      || zip(found, options).contains { $0 != $1.person || (detail(of: $0) != nil) != $1.hasDetail }
+  }
+
   private func show() {
     let kept = marked.map { options[$0].person.userID }
     dom.releaseChildren(of: list)
     options = []
-    let found = offersAtOnce || !text.utf8.isEmpty ? finder.found : []
     for (index, person) in found.enumerated() {
       let option = dom.element("div", "ma-target", in: list)
       let id = person.userID.string
       let isPresent = finder.isPresent(person.userID)
       dom.setAttribute(option, "role", "option")
       dom.setAttribute(option, "id", "\(name)-\(index)")
-      let detail = finder.sharesName(person) ? id : nil
+      let detail = detail(of: person)
       dom.fill(option, id: id, person.name.string, detail, source: app.avatarSource(person.avatar))
       if isPresent {
         dom.setAttribute(option, "aria-disabled", "true")
@@ -234,7 +253,7 @@ final class PeoplePicker<D: DOM> {
       } else {
         dom.on(option, .click) { [self] _ in take(index) }
       }
-      options.append((person, option))
+      options.append((person, detail != nil, option))
     }
     // The marked person stays marked when more people load.
     marked = options.firstIndex { $0.person.userID == kept && canTake($0.person) } ?? options.firstIndex { canTake($0.person) }

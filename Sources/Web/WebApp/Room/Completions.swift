@@ -143,14 +143,14 @@ final class Completions<D: DOM> {
     return found
   }
 
-  /// Who spoke last comes first among those whose name fits as well. O(members).
+  /// Who spoke last comes first among those whose name fits as well.
   private func people(_ word: String) -> [Choice] {
     guard let room = writer.room else { return [] }
     isNaming = true
     let crowd = writer.crowd
     crowd.gather(room)
     crowd.finder.preferred = Crowd<D>.speakers(room)
-    crowd.finder.type(ByteString(word))
+    crowd.look(for: ByteString(word))
     return crowd.finder.found.map { person in
       let id = person.userID.string
       return Choice(

@@ -11,11 +11,13 @@ final class Crowd<D: DOM> {
 
   /// Members read at once.
   static var sliceLimit: Int { 250 }
+  /// Names looked at for what is typed before the page may draw.
+  private static var lookedAtOnce: Int { 1_000 }
   /// Larger rooms are loaded page by page.
   private static var wholeLimit: Int { 500 }
 
   /// Finds them by a few letters. Two people from the server's list may share a name.
-  var finder: PeopleFinder
+  var finder: PeopleFinder { didSet { lookOn() } }
   /// Names that were chosen from a list, as they stand in the text.
   private var chosen: [(name: [UInt8], user: UserID)] = []
   /// There are more, or others.
@@ -27,6 +29,8 @@ final class Crowd<D: DOM> {
   /// Those who are read next, the last of them first.
   private var waiting: [UserID] = []
   private var task: HostTask?
+  private var looking: HostTask?
+  private var sought: (text: ByteString, limit: Int)?
   /// The server is asked, or has answered.
   private var isAsked = false
 
@@ -43,12 +47,17 @@ final class Crowd<D: DOM> {
 
   func forget() {
     finder = PeopleFinder(own: hasOwn ? nil : app.userID, limit: PeopleFinder.membersLimit, chosenLimit: chosenLimit)
+    // Natively nothing would go on.
+    if Host.hasFrames { finder.lookedAtOnce = Crowd.lookedAtOnce }
+    sought = nil
     room = nil
     chosen = []
     waiting = []
     isAsked = false
     task?.cancel()
     task = nil
+    looking?.cancel()
+    looking = nil
   }
 
   /// Begins with who spoke last, unless it has begun.
@@ -93,6 +102,32 @@ final class Crowd<D: DOM> {
     if waiting.isEmpty { return askForMore() }
     task = Host.after(milliseconds: 0) { [self] in
       readSlice()
+      onChange()
+    }
+  }
+
+  // MARK: Finding
+
+  /// Looks for a text: some people are found at once, and `onChange` tells of others. Nothing begins anew if it is looked for already.
+  func look(for text: ByteString, limit: Int = PeopleFinder.shownLimit) {
+    if let sought, sought.text == text, sought.limit == limit { return }
+    sought = (text, limit)
+    finder.foundLimit = limit
+    finder.type(text)
+  }
+
+  /// Goes on looking until all are found, for somebody who takes what stands there.
+  func lookAtAll() {
+    looking?.cancel()
+    looking = nil
+    while !finder.hasLookedAtAll { finder.lookOn() }
+  }
+
+  private func lookOn() {
+    guard looking == nil, !finder.hasLookedAtAll else { return }
+    looking = Host.after(milliseconds: 0) { [self] in
+      looking = nil
+      finder.lookOn()
       onChange()
     }
   }

@@ -176,7 +176,7 @@ extension TranscriptWords {
     var words = TranscriptWords(
       edited: Strings[.edited], replyMissing: Strings[.replyToMessage], encrypted: Strings[.undecryptable],
       deleted: { by in by.map { Strings[.removedMessageBy, $0] } ?? Strings[.removedMessage] },
-      file: { Strings[.file] + ": " + $0 }, message: { $0.exportedWords }, byteCount: { Host.byteCountLabel($0) },
+      file: { Strings[.file, of: $0] }, message: { $0.exportedWords }, byteCount: { Host.byteCountLabel($0) },
       state: { change, sender, name in Strings.words(for: change, by: sender, name: name) },
       call: { Strings.words(for: $0) }, day: { Host.dateLabel($0) }, clock: { Host.clockLabel($0) })
     words.language = Host.language

@@ -14,7 +14,7 @@ enum MentionGroup: UInt8 {
   var word: String { self == .moderators ? "moderators" : "here" }
   var note: Strings.Key { self == .moderators ? .groupModerators : .groupHere }
 
-  /// Returns the group's members without the user. O(members).
+  /// Returns the group's members without the user.
   func users<D: DOM>(of room: Room, _ app: App<D>) -> [UserID] {
     var found: [UserID] = []
     switch self {
@@ -23,7 +23,7 @@ enum MentionGroup: UInt8 {
       found = powers.creators
       for (name, level) in powers.users where level >= 50 { if let user = UserID(name) { found.append(user) } }
       found = found.filter { room.membership(of: $0) ?? .join == .join }
-    case .here: found = room.memberIDs.filter { app.client.presence(of: $0)?.isHere ?? false }
+    case .here: found = app.client.members(of: room.id) { $0.isHere }
     }
     return found.filter { $0 != app.userID }
   }

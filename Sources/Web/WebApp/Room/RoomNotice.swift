@@ -122,7 +122,7 @@ final class RoomNotice<D: DOM> {
         let line = dom.element("p", "ma-outside-message", in: list)
         dom.setAttribute(line, "dir", "auto")
         dom.element("b", "", text: page.name(of: sender), in: line)
-        dom.element("span", "", text: ": " + text, in: line)
+        dom.element("span", "", text: Strings[.labelled, "", text], in: line)
         dom.setFlag(list, "hidden", false)
         dom.setClass(column, "ma-column ma-is-outside")
       }

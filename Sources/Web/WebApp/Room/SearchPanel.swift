@@ -111,7 +111,7 @@ final class SearchPanel<D: DOM> {
     dom.releaseChildren(of: chips)
     if let user = sought.sender {
       let name = app.client.room(room)?.displayName(of: user).string ?? user.string
-      chip(Strings[.saidBy] + ": " + name) { [self] in sought.sender = nil }
+      chip(Strings[.saidBy, of: name]) { [self] in sought.sender = nil }
     }
     if sought.kind != .all {
       chip(Strings[sought.kind.words]) { [self] in
@@ -120,13 +120,13 @@ final class SearchPanel<D: DOM> {
       }
     }
     if sought.since != .min {
-      chip(Strings[.sinceDay] + ": " + Host.dayLabel(sought.since)) { [self] in
+      chip(Strings[.sinceDay, of: Host.dayLabel(sought.since)]) { [self] in
         sought.since = .min
         since.set("")
       }
     }
     if sought.until != .max {
-      chip(Strings[.untilDay] + ": " + Host.dayLabel(sought.until - 1)) { [self] in
+      chip(Strings[.untilDay, of: Host.dayLabel(sought.until - 1)]) { [self] in
         sought.until = .max
         until.set("")
       }

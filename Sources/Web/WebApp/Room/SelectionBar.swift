@@ -86,7 +86,8 @@ final class SelectionBar<D: DOM> {
     var texts: [String] = []
     for item in items {
       guard case .message(let message) = item.content else { continue }
-      let head = room.displayName(of: item.sender).string + ", " + Host.dateTimeLabel(item.timestampMilliseconds) + "\n"
+      let head =
+        Strings[.listed, room.displayName(of: item.sender).string, Host.dateTimeLabel(item.timestampMilliseconds)] + "\n"
       texts.append((items.count > 1 ? head : "") + message.body.string)
     }
     conversation.copy(texts.joined(separator: "\n\n"))

@@ -107,7 +107,7 @@ final class SharedPanel<D: DOM> {
     let entry = dom.element(tag, "ma-result", in: line)
     dom.element("span", "ma-result-text", text: name, in: entry)
     dom.element("span", "ma-result-name", text: app.words(of: event, in: room) + detail, in: entry)
-    let button = dom.button("ma-round", icon: .chat, label: Strings[.showMessage] + ": " + name, in: line)
+    let button = dom.button("ma-round", icon: .chat, label: Strings[.showMessage, of: name], in: line)
     dom.on(button, .click) { [self] _ in if let id = event.eventID { found(id) } }
     return entry
   }

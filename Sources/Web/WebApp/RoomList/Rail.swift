@@ -130,7 +130,7 @@ final class Rail<D: DOM> {
       unread = app.client.spaces.counts(of: id).unreadRooms
     }
     dom.setFlag(item.dot, "hidden", unread == 0)
-    let label = unread > 0 ? title + ", " + Strings[.unreadRooms, count: unread] : title
+    let label = unread > 0 ? Strings[.listed, title, Strings[.unreadRooms, count: unread]] : title
     guard !label.hasSameBytes(as: item.label) else { return }
     item.label = label
     dom.setText(item.name, title)

@@ -33,7 +33,7 @@ final class RoomSection<D: DOM> {
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, RoomSection.title(of: kind))
     more = dom.button("ma-button ma-wide", .showMore, in: node)
-    dom.setLabel(more, Strings[.showMore] + ": " + RoomSection.title(of: kind))
+    dom.setLabel(more, Strings[.showMore, of: RoomSection.title(of: kind)])
     dom.on(more, .click) { [self] _ in onMore() }
     dom.setFlag(heading, "hidden", kind == .all)
     if kind == .all { isFolded = false }

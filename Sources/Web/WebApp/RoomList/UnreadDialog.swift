@@ -48,15 +48,15 @@ struct UnreadDialog<D: DOM> {
 
   /// In the words of the settings that the rule is.
   private func reason(_ rule: ByteString) -> String {
-    if rule == room.id.text { return Strings[.notifications] + ": " + Strings[.notifyAll] }
-    if !rule.hasPrefix(".") { return Strings[.keywords] + ": " + rule.string }
+    if rule == room.id.text { return Strings[.notifications, of: Strings[.notifyAll]] }
+    if !rule.hasPrefix(".") { return Strings[.keywords, of: rule.string] }
     switch rule {
     case ".m.rule.is_room_mention", ".m.rule.roomnotif": return Strings[.tellRoomMentions]
     case ".m.rule.is_user_mention", ".m.rule.contains_display_name", ".m.rule.contains_user_name":
       return Strings[.tellMentions]
     case ".m.rule.room_one_to_one", ".m.rule.encrypted_room_one_to_one":
-      return Strings[.inDirectChats] + ": " + Strings[.notifyAll]
-    case ".m.rule.message", ".m.rule.encrypted": return Strings[.inRooms] + ": " + Strings[.notifyAll]
+      return Strings[.inDirectChats, of: Strings[.notifyAll]]
+    case ".m.rule.message", ".m.rule.encrypted": return Strings[.inRooms, of: Strings[.notifyAll]]
     default: return rule.string
     }
   }

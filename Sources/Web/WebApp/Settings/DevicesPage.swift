@@ -66,11 +66,11 @@ final class DevicesPage<D: DOM> {
     dom.element("span", "ma-entry-preview", text: seen, in: lines)
     if isThis(device) { dom.element("span", "ma-remark", text: .thisDevice, in: lines) }
     let rename = dom.button("ma-button ma-small", .rename, in: line)
-    dom.setLabel(rename, Strings[.rename] + ": " + name)
+    dom.setLabel(rename, Strings[.rename, of: name])
     dom.on(rename, .click) { [self] _ in askName(device) }
     guard !isThis(device) else { return }
     let out = dom.button("ma-button ma-small ma-danger", .logOut, in: line)
-    dom.setLabel(out, Strings[.logOut] + ": " + name)
+    dom.setLabel(out, Strings[.logOut, of: name])
     dom.on(out, .click) { [self] _ in end(.deleteDevice(device.id)) }
   }
 

@@ -51,7 +51,7 @@ final class InviteLinksPage<D: DOM> {
     let used = Strings[.linkUsed, "\(link.uses)", "\(link.usesAllowed)"]
     dom.element("span", "ma-entry-preview", text: used + " · " + until(link), in: lines)
     let revoke = dom.button("ma-button ma-small ma-danger", .revoke, in: line)
-    dom.setLabel(revoke, Strings[.revoke] + ": " + name)
+    dom.setLabel(revoke, Strings[.revoke, of: name])
     dom.on(revoke, .click) { [self] _ in end(link) }
   }
 

@@ -45,7 +45,7 @@ final class PrivacyPage<D: DOM> {
       dom.fill(
         line, id: user.string, person.name.string, person.isNamed ? user.string : nil, source: app.avatarSource(person.avatar))
       let stop = dom.button("ma-button ma-small", .stopIgnoring, in: line)
-      dom.setLabel(stop, Strings[.stopIgnoring] + ": " + person.name.string)
+      dom.setLabel(stop, Strings[.stopIgnoring, of: person.name.string])
       dom.on(stop, .click) { [self] _ in setIgnored(user, false) }
     }
     let form = dom.element("form", "ma-form", in: ignored)
