@@ -181,6 +181,7 @@ let package = Package(
         "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "ServerSync",
         "Homeserver"
       ]),
+    program("encryption-benchmark", path: "Benchmarks/Encryption/Machine", uses: ["Encryption", "JSON", "MatrixModel", "Olm"]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),

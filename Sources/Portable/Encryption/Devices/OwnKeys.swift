@@ -15,6 +15,8 @@ package struct OwnKeys: Sendable {
   package let user: UserID
   package let device: DeviceID
   package var account: Account
+  /// What the device says of itself. It goes with each message between devices, so it is signed once.
+  let signedDeviceKeys: JSON?
   /// Whether the server has the device's own keys.
   package private(set) var isDevicePublished = false
   /// One-time keys that the server has; nil until it has said so.
@@ -30,6 +32,7 @@ package struct OwnKeys: Sendable {
     self.user = user
     self.device = device
     self.account = account
+    signedDeviceKeys = Self.deviceKeys(of: account, user, device)
   }
 
   /// As it was stored.
@@ -121,7 +124,7 @@ package struct OwnKeys: Sendable {
 
   // MARK: Writing
 
-  var signedDeviceKeys: JSON? {
+  private static func deviceKeys(of account: Account, _ user: UserID, _ device: DeviceID) -> JSON? {
     let keys = try? JSON.object { writer in
       writer.member("user_id", user)
       writer.member("device_id", device)
