@@ -157,7 +157,7 @@ let package = Package(
     module(
       "MatrixClient", in: "Client",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm",
+        "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "CSodium",
         .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
     module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
@@ -299,7 +299,7 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
         "ServerAccounts", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
-    tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore"]),
+    tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore", "CSQLite"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),

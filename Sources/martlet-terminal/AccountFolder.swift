@@ -59,10 +59,10 @@ struct AccountFolder: Sendable {
     return FolderLock(path + "/lock")
   }
 
-  func forgetStore() { unlink(storePath) }
+  func forgetStore() { for suffix in ["", "-wal", "-shm", "-key"] { unlink(storePath + suffix) } }
 
   func remove() {
-    for name in ["session.json", "store", "store.new", "lock"] { unlink(path + "/" + name) }
+    for name in ["session.json", "store", "store-key", "store-wal", "store-shm", "store-owner", "store-write", "store.new", "lock"] { unlink(path + "/" + name) }
     rmdir(path)
   }
 }

@@ -65,10 +65,14 @@ import Testing
     #expect(host.restarted().client.session?.homeserver?.string == "https://h.test")
   }
 
-  @Test func `a session is not restored over another`() {
+  @Test func `a session is not restored over another, but of the same device`() {
     var host = Host.signedIn()
-    host.command(.session(.restore(Self.session)))
+    let user = UserID(trusted: "@me:test")
+    host.command(.session(.restore(Session(userID: user, deviceID: DeviceID(trusted: "E"), accessToken: "U"))))
     #expect(host.result() == "alreadySignedIn(@me:test)")
+    host.command(.session(.restore(Session(userID: user, deviceID: DeviceID(trusted: "D"), accessToken: "U"))))
+    #expect(host.result() == "done" && host.client.session?.accessToken == "U")
+    #expect(host.request("/sync")?.request.accessToken == "U")
   }
 
   @Test func `sessions are equal by their values`() {

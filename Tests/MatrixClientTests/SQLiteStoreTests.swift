@@ -17,7 +17,7 @@ import Testing
     defer { umask(mask) }
     let store = try SQLiteStore(path: path)
     try await store.write([Self.put("a", "1")])
-    #expect(folder.names == ["store", "store-owner", "store-shm", "store-wal", "store-write"])
+    #expect(folder.names == ["store", "store-key", "store-owner", "store-shm", "store-wal", "store-write"])
     for name in folder.names {
       var status = stat()
       #expect(stat(folder.path + "/" + name, &status) == 0)
@@ -48,7 +48,7 @@ import Testing
   @Test func `a guest writes nothing but into the inbox`() async throws {
     let owner = try SQLiteStore(path: path)
     try await owner.write([Self.put("a/sync", "1")])
-    let guest = try SQLiteStore(path: path, isOwner: false)
+    let guest = try SQLiteStore(path: path, isOwner: false, key: .file)
     #expect(texts(try await guest.load(StoreRange(prefix: ""))) == ["a/sync=1"])
     for operations in [
       [Self.put("a/sync", "2")], [.deleteAll(prefix: "a/inbox/")], [Self.put("a/inbox/1", "x"), .delete(key: "a")]

@@ -76,7 +76,7 @@ import Testing
   }
 
   private func visit(_ role: String, _ path: String) async throws {
-    let guest = try SQLiteStore(path: path, isOwner: false)
+    let guest = try SQLiteStore(path: path, isOwner: false, key: .file)
     for number in 0..<100 {
       let text = "\(role)-\(number)"
       let operation = try #require(

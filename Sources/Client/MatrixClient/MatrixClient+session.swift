@@ -107,7 +107,9 @@ extension MatrixClient {
   ) async throws(ClientError) -> MatrixClient {
     let client = try await open(homeserver ?? session.homeserver?.string, store, transport, "Martlet", syncMode, encrypts)
     let stored = await client.session
-    if stored?.userID != session.userID || stored?.isOlder(than: session) ?? false { try await client.performOrStop(.session(.restore(session))) }
+    if stored?.userID != session.userID || stored?.isOlder(than: session) ?? false {
+      try await client.performOrStop(.session(.restore(session)))
+    }
     return client
   }
 

@@ -9,18 +9,27 @@ import JSON
 final class SQLiteFile {
   let path: String
   private let handle: OpaquePointer
+  private let keySource: StoreKeySource
+  /// Opens and seals values.
+  private var seal: StoreSeal?
+  /// Whether values may be as they were before stores were sealed.
+  private var hasPlainValues = true
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
   /// Steps from an empty file to `user_version` 1, 2 …
   private static let steps = [
-    "CREATE TABLE records(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
+    "CREATE TABLE records(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)",
+    // The last record that was sealed; nil once all are. The probe shows whether a key is the right one.
+    "CREATE TABLE sealing(last INTEGER, probe BLOB NOT NULL)"
   ]
   private static let busyMilliseconds: Int32 = 10_000
   private static let cacheKilobytes = 2_000
+  private static let probe = Array("martlet".utf8)
 
   /// `isOwner`: brings the file to the newest schema, and checkpoints. Anyone else only reads it and adds records.
-  init(path: String, isOwner: Bool) throws(StoreError) {
+  init(path: String, isOwner: Bool, key: StoreKeySource) throws(StoreError) {
     self.path = path
+    keySource = key
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let result = sqlite3_open_v2(path, &opened, flags, nil)
@@ -37,6 +46,9 @@ final class SQLiteFile {
     if isOwner { try prepareFile() }
     // The store is told that a batch is durable, and tells the server.
     try execute("PRAGMA synchronous=FULL")
+    // What is replaced or deleted is overwritten.
+    try execute("PRAGMA secure_delete=ON")
+    try openSeal(isOwner: isOwner)
   }
 
   deinit {
@@ -57,6 +69,86 @@ final class SQLiteFile {
     }
   }
 
+  // MARK: Sealing
+
+  private func openSeal(isOwner: Bool) throws(StoreError) {
+    // A guest of a file from before: its owner seals it.
+    guard Int(try number("PRAGMA user_version")) >= SQLiteFile.steps.count else { return }
+    let name = Array("probe".utf8)
+    guard let probe = try probe() else {
+      guard isOwner else { return }
+      let seal = try keySource.seal(ofStore: path, isNew: true)
+      try run("INSERT INTO sealing(last, probe) VALUES(0, ?1)", seal.seal(SQLiteFile.probe, of: name))
+      self.seal = seal
+      return
+    }
+    let seal = try keySource.seal(ofStore: path, isNew: false)
+    let found = probe.withUnsafeBytes { probe in name.withUnsafeBytes { seal.open(probe, of: $0) } }
+    // Where the key opens something else, or there is nothing to lose, it is the probe that is damaged.
+    guard found == SQLiteFile.probe else { throw try opensAny(seal) ? .corrupt(path: path) : .wrongKey(path: path) }
+    self.seal = seal
+    hasPlainValues = try number("SELECT count(last) FROM sealing") > 0
+  }
+
+  private func opensAny(_ seal: StoreSeal) throws(StoreError) -> Bool {
+    let statement = try prepared("SELECT key, value FROM records LIMIT 20")
+    defer { sqlite3_reset(statement) }
+    var isEmpty = true
+    while sqlite3_step(statement) == SQLITE_ROW {
+      isEmpty = false
+      if seal.open(blob(statement, 1), of: blob(statement, 0)) != nil { return true }
+    }
+    return isEmpty
+  }
+
+  private func probe() throws(StoreError) -> [UInt8]? {
+    let statement = try prepared("SELECT probe FROM sealing")
+    defer { sqlite3_reset(statement) }
+    let result = sqlite3_step(statement)
+    guard result == SQLITE_ROW || result == SQLITE_DONE else { throw error(result) }
+    return result == SQLITE_ROW ? [UInt8](blob(statement, 0)) : nil
+  }
+
+  /// Seals what is there from before stores were sealed, in slices: who is ended meanwhile goes on there. Returns whether there was anything.
+  func sealAll() throws(StoreError) -> Bool {
+    guard let seal, hasPlainValues else { return false }
+    var hadAny = false
+    while true {
+      let slice = try unsealed()
+      try transaction { () throws(StoreError) in
+        for entry in slice {
+          try run("UPDATE records SET value = ?2 WHERE key = ?1", entry.key, seal.seal(entry.value, of: entry.key))
+        }
+        try execute("UPDATE sealing SET last = \(slice.last.map { "\($0.id)" } ?? "NULL")")
+      }
+      if slice.isEmpty { break }
+      hadAny = true
+    }
+    hasPlainValues = false
+    return hadAny
+  }
+
+  private func unsealed() throws(StoreError) -> [(id: Int64, key: [UInt8], value: [UInt8])] {
+    let statement = try prepared("SELECT id, key, value FROM records, sealing WHERE id > last ORDER BY id LIMIT 200")
+    defer { sqlite3_reset(statement) }
+    var slice: [(id: Int64, key: [UInt8], value: [UInt8])] = []
+    var result = sqlite3_step(statement)
+    while result == SQLITE_ROW {
+      let value = blob(statement, 2)
+      // Those that were written since are sealed.
+      let plain = StoreSeal.isSealed(value) ? opened(value, blob(statement, 1)) ?? [] : [UInt8](value)
+      slice.append((sqlite3_column_int64(statement, 0), [UInt8](blob(statement, 1)), plain))
+      result = sqlite3_step(statement)
+    }
+    guard result == SQLITE_DONE else { throw error(result) }
+    return slice
+  }
+
+  private func opened(_ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> [UInt8]? {
+    if let value = seal?.open(value, of: key) { return value }
+    return hasPlainValues && !StoreSeal.isSealed(value) ? [UInt8](value) : nil
+  }
+
   // MARK: Records
 
   func load(_ range: StoreRange) throws(StoreError) -> [StoreRecord] {
@@ -75,7 +167,11 @@ final class SQLiteFile {
         while true {
           result = sqlite3_step(statement)
           guard result == SQLITE_ROW else { return }
-          records.append(record(statement))
+          guard let record = record(statement) else {
+            result = SQLITE_CORRUPT
+            return
+          }
+          records.append(record)
         }
       }
     }
@@ -91,11 +187,13 @@ final class SQLiteFile {
       : "SELECT key, value FROM records NOT INDEXED ORDER BY id DESC"
     guard let statement = try? prepared(sql) else { return }
     defer { sqlite3_reset(statement) }
-    while sqlite3_step(statement) == SQLITE_ROW { body(record(statement)) }
+    while sqlite3_step(statement) == SQLITE_ROW { if let record = record(statement) { body(record) } }
   }
 
-  private func record(_ statement: OpaquePointer) -> StoreRecord {
-    StoreRecord(key: ByteString(decoding: blob(statement, 0)), value: [UInt8](blob(statement, 1)))
+  /// nil where its value is not what was written under its key.
+  private func record(_ statement: OpaquePointer) -> StoreRecord? {
+    let key = blob(statement, 0)
+    return opened(blob(statement, 1), key).map { StoreRecord(key: ByteString(decoding: key), value: $0) }
   }
 
   func write(_ operations: [StoreOperation]) throws(StoreError) {
@@ -103,9 +201,10 @@ final class SQLiteFile {
       for operation in operations {
         switch operation {
         case .put(let key, let value):
+          let key = Array(key.utf8)
           try run(
             "INSERT INTO records(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-            Array(key.utf8), value)
+            key, seal?.seal(value, of: key) ?? value)
         case .delete(let key): try run("DELETE FROM records WHERE key = ?1", Array(key.utf8))
         case .deleteAll(let prefix):
           if prefix.isEmpty {

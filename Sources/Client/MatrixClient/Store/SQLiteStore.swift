@@ -8,10 +8,11 @@ public import ClientCore
   import Darwin
 #endif
 
-/// A store in a SQLite file. Only the owner can read the file (mode 0600), because it contains an access token.
+/// A store in a SQLite file. Only the owner can read the file (mode 0600), and every value in it is sealed with a key (`StoreKeySource`): it contains an
+/// access token, messages, and the keys of the device.
 ///
 /// Only one process at a time owns the file and syncs. Others read it as a `StoreGuest`. Beside the file are SQLite's `-wal` and `-shm`,
-/// and the locks `-owner` and `-write`. A write is on disk when the function returns.
+/// the locks `-owner` and `-write`, and the key `-key`. A write is on disk when the function returns.
 ///
 /// If the file is damaged when it is opened or first read, the store renames it (`damagedFile`) and saves the readable records that a sync
 /// does not bring again. The client then syncs from the start. Later damage ends all writes, and the next start renames the file.
@@ -20,6 +21,7 @@ public actor SQLiteStore: Store {
   public private(set) var damagedFile: String?
 
   private let path: String
+  private let key: StoreKeySource
   private let executor = StoreExecutor()
   private let ownerLock: StoreLock?
   private let writeLock: StoreLock
@@ -36,47 +38,53 @@ public actor SQLiteStore: Store {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Opens or creates the file as its owner. Throws `inUse` if it already has an owner.
-  public init(path: String) throws(StoreError) {
-    try self.init(path: path, isOwner: true)
+  ///
+  /// A file of an earlier version is sealed first, which takes a few seconds for a large one.
+  public init(path: String, key: StoreKeySource = .file) throws(StoreError) {
+    try self.init(path: path, isOwner: true, key: key)
   }
 
-  init(path: String, isOwner: Bool) throws(StoreError) {
+  init(path: String, isOwner: Bool, key: StoreKeySource) throws(StoreError) {
     self.path = path
+    self.key = key
     ownerLock = isOwner ? try StoreLock(path: path + "-owner") : nil
     if !isOwner, access(path, F_OK) != 0 { throw .missing(path: path) }
     writeLock = try StoreLock(path: path + "-write")
-    let opened = try Self.openFile(path, ownerLock, writeLock)
+    let opened = try Self.openFile(path, key, ownerLock, writeLock)
     file = opened.file
     damagedFile = opened.damaged
     dataVersion = (try? opened.file.dataVersion()) ?? 0
   }
 
   private static func openFile(
-    _ path: String, _ ownerLock: StoreLock?, _ writeLock: StoreLock
+    _ path: String, _ key: StoreKeySource, _ ownerLock: StoreLock?, _ writeLock: StoreLock
   ) throws(StoreError) -> (damaged: String?, file: SQLiteFile) {
     if let ownerLock, !ownerLock.take() { throw .inUse(path: path) }
     writeLock.wait()
     defer { writeLock.release() }
-    do throws(StoreError) { return try openLocked(path, isOwner: ownerLock != nil) } catch {
+    do throws(StoreError) { return try openLocked(path, key, isOwner: ownerLock != nil) } catch {
       ownerLock?.release()
       throw error
     }
   }
 
   private static func openLocked(
-    _ path: String, isOwner: Bool
+    _ path: String, _ key: StoreKeySource, isOwner: Bool
   ) throws(StoreError) -> (damaged: String?, file: SQLiteFile) {
     let marker = path + "-damaged"
     if isOwner, access(marker, F_OK) == 0 {
-      let replaced = try DamagedFile.replace(path)
+      let replaced = try DamagedFile.replace(path, key: key)
       unlink(marker)
       return (replaced.name, replaced.file)
     }
     do throws(StoreError) {
       if isOwner { try create(path) }
-      return (nil, try SQLiteFile(path: path, isOwner: isOwner))
+      let file = try SQLiteFile(path: path, isOwner: isOwner, key: key)
+      // What was written in clear text is not to stay in the file.
+      if isOwner, try file.sealAll() { try file.rebuild() }
+      return (nil, file)
     } catch .corrupt where isOwner {
-      let replaced = try DamagedFile.replace(path)
+      let replaced = try DamagedFile.replace(path, key: key)
       return (replaced.name, replaced.file)
     }
   }
@@ -93,7 +101,7 @@ public actor SQLiteStore: Store {
     }
   }
 
-  private static func close(_ descriptor: Int32) {
+  static func close(_ descriptor: Int32) {
     #if canImport(Glibc)
       Glibc.close(descriptor)
     #elseif canImport(Musl)
@@ -106,7 +114,7 @@ public actor SQLiteStore: Store {
   public func begin() throws(StoreError) {
     guard !hasClient else { throw .inUse(path: path) }
     if file == nil {
-      let opened = try Self.openFile(path, ownerLock, writeLock)
+      let opened = try Self.openFile(path, key, ownerLock, writeLock)
       file = opened.file
       if let damaged = opened.damaged { damagedFile = damaged }
       (isUntouched, isDamaged) = (true, false)
@@ -138,7 +146,7 @@ public actor SQLiteStore: Store {
     writeLock.wait()
     defer { writeLock.release() }
     file = nil
-    let replaced = try DamagedFile.replace(path)
+    let replaced = try DamagedFile.replace(path, key: key)
     file = replaced.file
     damagedFile = replaced.name
     return try replaced.file.load(range)

@@ -22,6 +22,9 @@ public enum StoreError: Error, Sendable {
   case missing(path: String)
   /// A newer version of this library wrote the file. Update the program.
   case newer(path: String, version: Int)
+  /// The key does not open the file: its passphrase is wrong, or the file with the key (`-key`) is missing. Give the right one; without it, remove the
+  /// store and sign in again.
+  case wrongKey(path: String)
   /// The disk is full. Free some space and start again.
   case full
   /// The file is damaged. Open it again: the store then saves what it can, and keeps the damaged file beside it.
@@ -40,6 +43,8 @@ extension StoreError: CustomStringConvertible {
     case .inUse(let path): "\(path) is in use by another client"
     case .missing(let path): "there is no store at \(path)"
     case .newer(let path, let version): "\(path) is of version \(version), which this program does not know: update it"
+    case .wrongKey(let path):
+      "the key of \(path) does not open it: the passphrase is wrong, or \(path)-key is missing; put it back, or remove the store and sign in again"
     case .full: "the disk is full"
     case .corrupt(let path): "\(path) is damaged; open it again to save what can be saved"
     case .system(let path, let reason): "\(path) cannot be used: \(reason)"

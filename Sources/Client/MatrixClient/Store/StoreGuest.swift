@@ -17,8 +17,9 @@ public actor StoreGuest {
   private(set) var core = Client(randomSeed: 0, deviceDisplayName: "")
 
   /// Opens a store. Throws `missing` if there is no store.
-  public init(path: String) async throws(StoreError) {
-    store = try SQLiteStore(path: path, isOwner: false)
+  /// - Parameter key: the owner's.
+  public init(path: String, key: StoreKeySource = .file) async throws(StoreError) {
+    store = try SQLiteStore(path: path, isOwner: false, key: key)
     try await refresh()
   }
 
