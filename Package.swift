@@ -199,7 +199,7 @@ let package = Package(
       "fuzz", path: "Tests/Fuzz",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
-        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "CCrypto"
+        "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "Encryption", "CCrypto"
       ],
       without: ["Corpus"]),
     program(

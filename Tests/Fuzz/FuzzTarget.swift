@@ -36,7 +36,10 @@ struct FuzzTarget: Sendable {
       FuzzTarget(name: "sdp", body: fuzzSDP),
       FuzzTarget(name: "router", body: fuzzRouter),
       FuzzTarget(name: "relay", body: fuzzRelay),
-      FuzzTarget(name: "backup", body: fuzzBackup)
+      FuzzTarget(name: "backup", body: fuzzBackup),
+      FuzzTarget(name: "key-query", body: fuzzKeyQuery),
+      FuzzTarget(name: "secrets", body: fuzzSecrets),
+      FuzzTarget(name: "encryption-record", body: fuzzEncryptionRecord)
     ]
   #else
     private static let inside: [FuzzTarget] = []

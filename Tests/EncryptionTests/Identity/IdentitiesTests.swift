@@ -202,6 +202,10 @@ import Testing
     #expect(try !hasSigned(phone))
     _ = known.identities.acknowledge(bob, second.keys.master)
     #expect(try hasSigned(phone))
+    // Another identity that has not signed it takes nothing away.
+    var third = TestUser(seed: "third")
+    try third.addUnsigned(phone)
+    #expect(try known.learn([third]).devices.isEmpty)
   }
 
   // MARK: Store

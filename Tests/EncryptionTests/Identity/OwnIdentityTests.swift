@@ -126,7 +126,7 @@ import Testing
     try known.learn([own])
     #expect(known.identities.own.isDeviceSigned && known.identities.isVerified(ann))
     var other = TestUser(ann, seed: "the server's")
-    try other.add(known.device)
+    try other.addUnsigned(known.device)
     #expect(try known.learn([other]).identities == [.changed(ann), .ownSignerChanged])
     #expect(!known.identities.own.isVerified && known.identities.own.identity?.change == .ofVerified)
     #expect(!known.identities.own.holds(.selfSigning) && known.identities.own.secret(.master) == nil)
