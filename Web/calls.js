@@ -52,19 +52,21 @@ export function openMedia(hear) {
 
   const actions = {
     async capture({ source, kind, device }) {
-      sources.set(source, null);
+      // A camera may be added to a microphone.
+      const before = sources.get(source) ?? null;
+      sources.set(source, before);
       try {
-        const taken = await open(device, kind !== 'video', kind !== 'audio', wishes.get(source));
-        if (!sources.has(source)) { for (const track of taken.getTracks()) track.stop(); return; }
+        const more = await open(device, kind !== 'video', kind !== 'audio', wishes.get(source)), taken = before ?? more;
+        if (!sources.has(source)) { for (const track of more.getTracks()) track.stop(); return; }
         sources.set(source, taken);
+        for (const track of more.getTracks()) { taken.addTrack(track); watch(track, source); }
         const [picture] = taken.getVideoTracks();
-        for (const track of taken.getTracks()) watch(track, source);
         const shown = stream('own/' + source);
         if (picture) shown.addTrack(picture);
         const { width = 0, height = 0 } = picture?.getSettings() ?? {};
         tell({ event: 'captured', source, stream: taken.id, audio: taken.getAudioTracks().length, video: picture ? 1 : 0, width, height });
       } catch (error) {
-        sources.delete(source);
+        if (!before) sources.delete(source);
         tell({ event: 'captureFailed', source, reason: reasons[error?.name] ?? 0 });
       }
     },

@@ -309,6 +309,40 @@ async def edge_moves(person, picture):
     return chosen
 
 
+# Proves A5, A7
+@test("the camera is switched on later in a call that began with sound only; one that cannot be opened is explained")
+async def _(test):
+    async with direct_chat(test) as (alice, boris, _, _):
+        await alice.page.evaluate(CAPTURES)
+        await alice.begin_call()
+        await button(boris, "Answer").click()
+        for person in (alice, boris):
+            await call(person).get_by_role("status").get_by_text(":").wait_for()
+            assert await person.page.locator("video").count() == 1, "only the other's sound"
+        await alice.page.evaluate(REFUSES)
+        await button(alice, "Start video").click()
+        await alice.page.get_by_text("The camera cannot be opened.").wait_for()
+        await alice.page.evaluate("allow()")
+        await button(alice, "Mute").click()
+        await button(alice, "Start video").click()
+        await alice.until(PLAYS, "Your own picture")
+        await boris.until(PLAYS, f"{alice.name}’s picture")
+        await boris.page.get_by_text(f"{alice.name} has turned the microphone off.").wait_for()
+        await button(alice, "Unmute").click()
+        await button(boris, "Start video").click()
+        await alice.until(PLAYS, f"{boris.name}’s picture")
+        await stands_in_the_corner(alice, boris)
+        for person in (alice, boris):
+            assert await person.page.evaluate(HEARS), f"{person.name} hears nothing"
+        await button(alice, "Stop video").click()
+        await boris.page.get_by_label(f"{alice.name}’s picture").wait_for(state="hidden")
+        await button(alice, "Start video").click()
+        await boris.page.get_by_label(f"{alice.name}’s picture").wait_for()
+        await button(boris, "Hang up").click()
+        await call(alice).wait_for(state="detached")
+        await alice.until(ARE_CLOSED)
+
+
 # Proves A5
 @test("a call goes on in a small window while another room is open, and in a window of the browser's own, which closes with it")
 async def _(test):

@@ -2,7 +2,8 @@ import WebHost
 
 /// What the view says. The words are in the page's texts (`Web/texts.LANGUAGE.txt`), under these names.
 enum Word: String, CaseIterable {
-  case join, callConnects, callInterrupted, callEnd, callBack, callOver, callBroken, callLost, callNoMedia, callNotSent
+  case join, callConnects, callInterrupted, callEnd, callBack, callOver, callBroken, callLost, callNoMedia, callNoCamera,
+    callNotSent
   case callOf, callsYou, callsYouWithCamera, callRings, callAnswer, callAnswerWithCamera, callDecline, callDeclined,
     callUnanswered, callElsewhere, callBusy, callHangUpAndAnswer, theirMicrophoneOff
   case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf,

@@ -176,6 +176,44 @@ struct MatrixCallTests {
     #expect(bob.call?.remote.first?.isVideoMuted == true)
   }
 
+  // Proves A5, M37
+  @Test func aCameraThatIsSwitchedOnLaterJoinsTheStreamThatIsThere() {
+    ann.place(video: false)
+    simulation.run(for: 1_000)
+    bob.answer(video: false)
+    simulation.run(for: 3_000)
+    #expect(ann.call?.canOpenCamera == true && ann.call?.local[0].hasPicture == false)
+    ann.order { .mute($0, audio: true, video: false) }
+    #expect(ann.call?.local[0].isCameraOpening == true && ann.call?.canOpenCamera == false)
+    // Once is enough.
+    ann.order { .mute($0, audio: nil, video: false) }
+    simulation.run(for: 3_000)
+    #expect(ann.call?.local.count == 1 && ann.call?.local[0].hasPicture == true && ann.call?.canOpenCamera == false)
+    #expect(bob.call?.remote.map(\.isVideoMuted) == [false] && bob.call?.remote.map(\.isAudioMuted) == [true])
+    #expect(bob.host.peers.values.first?.attached.count == 2)
+    bob.order { .mute($0, audio: nil, video: false) }
+    simulation.run(for: 3_000)
+    #expect(ann.call?.remote.count == 1 && ann.host.peers.values.first?.attached.count == 2)
+    for side in [ann, bob] { #expect(side.call?.state == .connected && side.host.peers.values.first?.state == .stable) }
+  }
+
+  @Test func aCameraThatCannotBeOpenedLeavesTheCallAsItIs() {
+    ann.place(video: false)
+    simulation.run(for: 1_000)
+    bob.answer(video: false)
+    simulation.run(for: 3_000)
+    ann.host.failsToCapture = true
+    ann.order { .mute($0, audio: nil, video: false) }
+    simulation.run(for: 3_000)
+    #expect(ann.call?.state == .connected && ann.call?.canOpenCamera == true)
+    // It is given up: nothing keeps the camera open.
+    ann.host.failsToCapture = false
+    ann.order { .mute($0, audio: nil, video: false) }
+    ann.order { .hangUp($0) }
+    simulation.run(for: 3_000)
+    #expect(ann.call == nil && ann.host.captured.isEmpty && bob.call == nil)
+  }
+
   // Proves A7, M37
   @Test func aScreenIsAStreamOfItsOwn() {
     connect()

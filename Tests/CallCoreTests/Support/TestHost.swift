@@ -31,6 +31,8 @@ final class TestHost {
   var peers: [PeerID: Peer] = [:]
   /// Captured, and whether sound and picture are sent.
   var captured: [SourceID: (audio: Bool, video: Bool)] = [:]
+  /// Of all that were ever captured, those with a camera or a screen.
+  private var withPicture: Set<SourceID> = []
   var failsToCapture = false
   var capturesAfter: ClosedRange<Int64> = 1...80
   var failsToDescribe = false
@@ -74,10 +76,15 @@ final class TestHost {
   }
 
   private func capture(_ source: SourceID, _ kind: CaptureKind, _ audio: Bool, _ video: Bool) {
-    #expect(captured[source] == nil, "a source is captured once")
+    let before = captured[source]
+    let addsCamera = !audio && video && !withPicture.contains(source)
+    #expect(before == nil || addsCamera, "a source is captured once, or its camera is added")
     simulation.after(simulation.between(capturesAfter.lowerBound, capturesAfter.upperBound)) { [self] in
       if failsToCapture { return emit(.captureFailed(source)) }
+      if before != nil, captured[source] == nil { return }
+      let audio = before?.audio ?? audio
       captured[source] = (audio, video)
+      if video { withPicture.insert(source) }
       let stream = ByteString("\(name)-\(source)")
       emit(
         .captured(

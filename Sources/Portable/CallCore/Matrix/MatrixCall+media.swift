@@ -11,7 +11,8 @@ extension MatrixCall {
   }
 
   mutating func captured(_ source: SourceID, _ media: CapturedMedia) {
-    guard let i = local.firstIndex(where: { $0.source == source }), local[i].media == nil else { return }
+    guard let i = local.firstIndex(where: { $0.source == source }) else { return }
+    if local[i].media != nil { return cameraOpened(i, media) }
     local[i].media = media
     changed()
     if local[i].purpose == .userMedia { return mediaIsThere() }
@@ -21,7 +22,7 @@ extension MatrixCall {
   mutating func captureFailed(_ source: SourceID) {
     guard let media = local.first(where: { $0.source == source }) else { return }
     if media.purpose == .screenShare { return stopScreen() }
-    guard media.media == nil else { return }
+    guard media.media == nil else { return cameraFailed(source) }
     end(.mediaFailed, telling: state == .preparing ? nil : "user_media_failed")
   }
 
@@ -54,8 +55,36 @@ extension MatrixCall {
     local[0].isVideoMuted = video ?? local[0].isVideoMuted
     if let audio { effects.append(.media(.enable(local[0].source, .audio, !audio))) }
     if let video { effects.append(.media(.enable(local[0].source, .video, !video))) }
+    if video == false, canOpenCamera { openCamera() }
     changed()
     tellMetadata()
+  }
+
+  /// Whether `mute` can open a camera in a call that began without: the descriptions of version 0 are final.
+  public var canOpenCamera: Bool {
+    guard state == .connected, !isVersion0, let media = local.first else { return false }
+    return media.purpose == .userMedia && media.media != nil && !media.hasPicture && !media.isCameraOpening
+  }
+
+  private mutating func openCamera() {
+    local[0].isCameraOpening = true
+    effects.append(.media(.capture(local[0].source, .camera, audio: false, video: true)))
+  }
+
+  /// The picture joins the stream that the other side knows.
+  private mutating func cameraOpened(_ i: Int, _ media: CapturedMedia) {
+    guard media.hasVideo, !local[i].hasPicture else { return }
+    local[i].isCameraOpening = false
+    local[i].media = media
+    effects.append(.media(.enable(local[i].source, .video, !local[i].isVideoMuted)))
+    negotiation?.send(local[i].source, .video, stream: media.stream, receives: true)
+    changed()
+  }
+
+  private mutating func cameraFailed(_ source: SourceID) {
+    guard let i = local.firstIndex(where: { $0.source == source && $0.isCameraOpening }) else { return }
+    local[i].isCameraOpening = false
+    changed()
   }
 
   mutating func hold(_ isOn: Bool) {

@@ -13,7 +13,7 @@ public enum MatrixCallCommand: Sendable {
   case hangUp(CallHandle)
   /// Ends a call that rings with `user_busy`, for bridges to networks that know it.
   case busy(CallHandle)
-  /// Whether own sound and picture are held back; nil leaves it.
+  /// Whether own sound and picture are held back; nil leaves it. If there is no picture yet, `video` false opens the camera (`canOpenCamera`).
   case mute(CallHandle, audio: Bool?, video: Bool?)
   case hold(CallHandle, Bool)
   /// Nothing happens where the other side knows no second stream.

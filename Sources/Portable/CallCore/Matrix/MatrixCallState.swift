@@ -69,6 +69,8 @@ public struct LocalMedia: Sendable {
   public let purpose: StreamPurpose
   public internal(set) var isAudioMuted = false
   public internal(set) var isVideoMuted = false
+  /// The camera is being opened in a call that began without.
+  public internal(set) var isCameraOpening = false
   var media: CapturedMedia?
 
   /// Whether a camera or a screen was found.

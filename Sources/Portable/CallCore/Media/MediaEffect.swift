@@ -3,7 +3,7 @@ import JSON
 /// What the host of calls is to do with cameras, tracks and peer connections, in order. The same for sessions and for Matrix' calls, so
 /// that one host serves both: a browser's WebRTC, GStreamer.
 public enum MediaEffect: Sendable {
-  /// Open camera and microphone, the screen, or the microphone alone. Answer with `MediaInput.captured` or `captureFailed`.
+  /// Open camera and microphone, the screen, or the microphone alone. What an open source lacks is added to its stream. Answer with `MediaInput.captured` or `captureFailed`.
   case capture(SourceID, CaptureKind, audio: Bool, video: Bool)
   /// Close them: nothing uses the source any more.
   case release(SourceID)

@@ -24,6 +24,7 @@ final class DirectCallPanel<D: DOM> {
   private(set) var showsPictures = false
   /// What this side sends.
   private var own = (isMuted: false, isCameraOff: false, isSharing: false)
+  private var isCameraOpening = false
   private var talksSince: Double?
   private var room: RoomID?
   /// The user is looking at another room: the call is a small window over it.
@@ -173,7 +174,10 @@ final class DirectCallPanel<D: DOM> {
     let camera = call.local.first { $0.purpose == .userMedia }
     source = camera?.source
     own.isMuted = camera?.isAudioMuted ?? false
-    own.isCameraOff = camera?.isVideoMuted ?? false
+    own.isCameraOff = camera.map { $0.isVideoMuted || !$0.hasPicture } ?? false
+    let isOpening = camera?.isCameraOpening ?? false
+    if isCameraOpening, !isOpening, !call.hasOwnPicture { calls.desk.tell(Word.callNoCamera.text, isTrouble: true) }
+    isCameraOpening = isOpening
     own.isSharing = call.local.contains { $0.purpose == .screenShare }
     buttons?.show(call.state == .ringing ? answers(call) : controls(call))
   }
@@ -191,7 +195,7 @@ final class DirectCallPanel<D: DOM> {
   private func controls(_ call: MatrixCall) -> [CallButtons<D>.Face] {
     var faces: [CallButtons<D>.Face] = [.microphone(isOff: own.isMuted)]
     if isElsewhere { return [.back] + faces + [.end] }
-    if call.hasOwnPicture { faces.append(.camera(isOff: own.isCameraOff)) }
+    if call.hasOwnPicture || call.canOpenCamera || isCameraOpening { faces.append(.camera(isOff: own.isCameraOff)) }
     if call.state == .connected { faces.append(.screen(isShared: own.isSharing)) }
     if source != nil { faces.append(.devices) }
     return faces + [.end]
