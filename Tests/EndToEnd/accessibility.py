@@ -94,6 +94,43 @@ TARGETS = """() => {
   return [...faults];
 }"""
 
+# What large text makes of a screen: controls that lie outside of what can be scrolled to, words that do not fit in their control, what scrolls sideways.
+# Rows of tabs and source text may scroll.
+CUTS = """() => {
+  const found = new Set(), root = document.documentElement;
+  if (root.scrollWidth > innerWidth) found.add(`the page is ${root.scrollWidth - innerWidth} pixels wider than the window`);
+  const name = node => `“${(node.ariaLabel || node.textContent.trim() || node.placeholder || '').slice(0, 40)}” (${node.className})`;
+  const isShown = node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !node.closest('[inert], [aria-hidden=true]');
+  for (const node of document.querySelectorAll('button, a[href], input, select, textarea, [role=tab], [role=menuitem], [role=option], [contenteditable=true]')) {
+    const box = node.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2 || !isShown(node)) continue;
+    let isReachedX = false, isReachedY = false;
+    for (let up = node.parentElement; up && up !== document.body; up = up.parentElement) {
+      const { overflowX, overflowY, position } = getComputedStyle(up), at = up.getBoundingClientRect();
+      isReachedX ||= /auto|scroll/.test(overflowX) && up.scrollWidth > up.clientWidth;
+      isReachedY ||= /auto|scroll/.test(overflowY) && up.scrollHeight > up.clientHeight;
+      if (overflowX !== 'visible' && !isReachedX && (box.left < at.left - 1 || box.right > at.right + 1)) found.add(`${name(node)} is cut off at the side`);
+      if (overflowY !== 'visible' && !isReachedY && (box.top < at.top - 1 || box.bottom > at.bottom + 1)) found.add(`${name(node)} is cut off above or below`);
+      if (position === 'fixed') break;
+    }
+    if (!isReachedX && (box.left < -1 || box.right > innerWidth + 1)) found.add(`${name(node)} is beside the window`);
+    if (!isReachedY && (box.top < -1 || box.bottom > innerHeight + 1)) found.add(`${name(node)} is above or below the window`);
+    for (const part of /^(A|SELECT|INPUT|TEXTAREA)$/.test(node.tagName) ? [] : [node, ...node.querySelectorAll('*')]) {
+      const style = getComputedStyle(part), range = document.createRange();
+      if (style.textOverflow === 'ellipsis' || ![...part.childNodes].some(child => child.nodeType === 3 && /[\\p{L}\\p{N}]/u.test(child.data))) continue;
+      range.selectNodeContents(part);
+      const words = range.getBoundingClientRect();
+      if (words.left < box.left - 2 || words.right > box.right + 2) found.add(`the words of ${name(node)} stick out at the side`);
+      // Lines of text reach a little over the letters.
+      if (words.top < box.top - 4 || words.bottom > box.bottom + 4) found.add(`the words of ${name(node)} stick out above or below`);
+    }
+  }
+  for (const node of document.querySelectorAll('*:not(pre, code, [role=tablist], [role=toolbar])'))
+    if (/auto|scroll/.test(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0 && isShown(node))
+      found.add(`(${node.className}) scrolls sideways by ${node.scrollWidth - node.clientWidth} pixels`);
+  return [...found];
+}"""
+
 
 def tree_faults(nodes):
     faults, by_id, mains = [], {node["nodeId"]: node for node in nodes}, 0

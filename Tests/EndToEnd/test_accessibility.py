@@ -6,7 +6,7 @@ import itertools
 import os
 
 import looks
-from accessibility import TARGETS, check, faults
+from accessibility import CUTS, TARGETS, check, faults
 from browser import people
 from client import User
 from harness import test
@@ -163,6 +163,40 @@ async def _(test):
             for fault in await alice.page.evaluate(TARGETS):
                 found.setdefault(fault, name)
     assert not found, "\n".join(f"{name}: {fault}" for fault, name in found.items())
+
+
+# As a browser whose user has set text to 200 %.
+LARGE_TEXT = "addEventListener('DOMContentLoaded', () => { document.documentElement.style.fontSize = '32px'; })"
+
+
+for width, height in ((1280, 800), (360, 740)):
+    @test(f"with text of 200 % no screen of {width} pixels loses a button, cuts words or scrolls sideways")
+    async def _(test, width=width, height=height):
+        alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
+        room, say, found = everything(alice_user, boris_user), Texts("en"), {}
+        async with people(test, "alice", fresh=True, viewport={"width": width, "height": height}) as alice:
+            async def look(name):
+                await alice.rest()
+                for fault in await alice.page.evaluate(CUTS):
+                    found.setdefault(fault, name)
+            await alice.page.add_init_script(LARGE_TEXT)
+            await alice.page.reload()
+            await alice.page.get_by_role("heading", name=say["Welcome to Martlet"]).wait_for()
+            await look("sign-in")
+            await alice.sign_in(alice_user)
+            await alice.open_room(room)
+            await alice.sees("an answer")
+            async for name in screens(alice, room, say):
+                await look(name)
+                if name in ("a conversation", "rooms", "details", "menu of the room"):
+                    await alice.picture(f"large-text-{width}-{name.replace(' ', '-')}")
+            # What the check finds: the words of a button that keeps its size.
+            await alice.page.keyboard.press("Escape")
+            await alice.page.evaluate("""() => { const button = document.createElement('button');
+              Object.assign(button, { textContent: 'Forward', style: 'position: fixed; inset: 0 auto auto 0; width: 20px; height: 20px; z-index: 99' });
+              document.body.append(button); }""")
+            assert any("Forward" in fault for fault in await alice.page.evaluate(CUTS))
+        assert not found, "\n".join(f"{name}: {fault}" for fault, name in found.items())
 
 
 for language, size in itertools.product(LANGUAGES, SIZES):
