@@ -1,6 +1,7 @@
 """Encrypted rooms: clients of the SDK and libraries of other people read each other; the server sees ciphertext only."""
 import asyncio
 import contextlib
+import glob
 import tempfile
 import time
 
@@ -53,6 +54,18 @@ def devices(user):
     return user.post("keys/query", {"device_keys": {user.user_id: []}}).ok()["device_keys"].get(user.user_id)
 
 
+def plain_on_disk(store, *words):
+    """What of these stands in a file beside the store, or in it, as it is."""
+    files = glob.glob(store + "*")
+    assert store in files and store + "-key" in files, files
+    found = []
+    for path in files:
+        with open(path, "rb") as file:
+            content = file.read()
+        found += [(path, word) for word in words if word.encode() in content]
+    return found
+
+
 async def reads(peer, *wanted):
     """Until these texts stand in the timeline, in order."""
     end = time.monotonic() + PATIENCE
@@ -95,6 +108,8 @@ async def _sdk_and_nio(context):
             await one.ask("send", text="again")
             await reads(other, *everything, "again")
             await sync_until(nia, lambda: heard[-1:] == [(ann.user_id, "again")])
+            for peer in (one, other):
+                assert not plain_on_disk(peer.store, *everything, "again", "access_token", "curve25519"), "the store is not sealed"
         events = ann.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
         types = [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
         assert types == ["m.room.encrypted"] * 4, types

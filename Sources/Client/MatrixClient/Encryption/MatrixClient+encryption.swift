@@ -48,7 +48,7 @@ extension MatrixClient {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// The store did not take what the machine has to keep. Whoever went on would use keys twice after a restart.
+  /// The store did not take what the machine has to keep. To go on would be to use keys twice after a restart.
   private func loseEncryption() {
     guard encryption != nil else { return }
     endEncryption()

@@ -9,7 +9,7 @@ extension EncryptionMachine {
   mutating func nextRequests(at now: Int64) -> [MachineRequest] {
     guard isStarted, !requests.isPaused(at: now) else { return [] }
     var made: [MachineRequest] = []
-    // Whoever has lost their keys must not put others in their place.
+    // A machine that has lost its keys must not put others in their place.
     let mayUpload = own.isDevicePublished || tracker.outdated(among: [own.user]).isEmpty
     if mayUpload, let body = own.nextUpload(random: &random, at: now) {
       unstored.ownKeys = true
@@ -101,7 +101,7 @@ extension EncryptionMachine {
       if !own.uploadRefused() { output.results.append(.broken(.refusedKeys)) }
       unstored.ownKeys = true
     case .query(let query):
-      // Whoever refuses this will not take another at once.
+      // A server that refuses this will not take another at once.
       requests.noteFailure(at: now)
       tracker.failed(query)
       stale.formUnion(writing.keys)

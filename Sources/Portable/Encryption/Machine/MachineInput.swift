@@ -13,9 +13,9 @@ package enum MachineInput: Sendable {
   case departed(RoomID, [UserID])
   /// Events of a timeline. Ends with `MachineResult.decrypted` of the same number.
   case decrypt(UInt64, [EncryptedEvent])
-  /// People of an encrypted room that is shown. Whoever writes to them follows their devices anyway.
+  /// People of an encrypted room that is shown. Writing to them follows their devices anyway.
   case track([UserID])
-  /// Somebody begins to write: whoever is to read it gets the key by now.
+  /// Somebody begins to write: the readers get the key by now.
   case prepare(RoomMembers)
   /// Ends with `encrypted` or `blocked` of the same number. Messages of one room come out in the order in which they went in.
   case encrypt(UInt64, RoomMembers, EventType, JSON)
