@@ -62,7 +62,9 @@ struct AccountFolder: Sendable {
   func forgetStore() { for suffix in ["", "-wal", "-shm", "-key"] { unlink(storePath + suffix) } }
 
   func remove() {
-    for name in ["session.json", "store", "store-key", "store-wal", "store-shm", "store-owner", "store-write", "store.new", "lock"] { unlink(path + "/" + name) }
+    for name in [
+      "session.json", "store", "store-key", "store-wal", "store-shm", "store-owner", "store-write", "store.new", "lock"
+    ] { unlink(path + "/" + name) }
     rmdir(path)
   }
 }

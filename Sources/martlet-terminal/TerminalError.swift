@@ -85,7 +85,10 @@ enum TerminalError: Error, CustomStringConvertible {
     case .unknownRoom: self = .noSuchRoom("you are not in that room; martlet rooms lists yours")
     case .invalidRoomAddress: self = .noSuchRoom("that is no room; martlet rooms lists yours")
     case .tooLarge(let limit): self = .failed("the file is larger than the \(limit) bytes that the server takes")
-    case .encryptedRoom: self = .failed("the room is encrypted, and martlet cannot encrypt this (a file, or a room with an unknown algorithm); nothing was sent")
+    case .encryptedRoom:
+      self = .failed(
+        "the room is encrypted, and martlet cannot encrypt this (a file, or a room with an unknown algorithm); nothing was sent"
+      )
     case .attachmentIsGone: self = .failed("the file cannot be read any more")
     case .cancelled: self = .interrupted
     case .badAnswer: self = .failed("the server's answer makes no sense; is it a Matrix homeserver?")

@@ -38,7 +38,9 @@ extension Client {
   /// Goes on with a login made elsewhere, also in the place of an older one of the same device. It does not ask the server; `Query.whoAmI()` does.
   mutating func restore(_ session: Session, _ id: CommandID) {
     let isSameDevice = self.session?.userID == session.userID && self.session?.deviceID == session.deviceID
-    if sessionState == .signedIn, isSameDevice { stopSession() } else if sessionState != .signedOut, sessionState != .softLoggedOut {
+    if sessionState == .signedIn, isSameDevice {
+      stopSession()
+    } else if sessionState != .signedOut, sessionState != .softLoggedOut {
       return finish(id, .failed(signInRefusal))
     }
     var session = session
