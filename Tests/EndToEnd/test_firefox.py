@@ -82,7 +82,6 @@ async def _(test):
         await browser.find("button", "Your profile")
         await browser.open(f"{test.base}/#room/{room}")
         await browser.click("button", "Video call")
-        await browser.picture(os.path.join(test.artifacts, "firefox-preview-asks.png"))
         await browser.click("button", "Allow")
         await browser.until(PICTURE)
         await browser.until(LEVEL)
