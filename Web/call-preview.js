@@ -61,7 +61,7 @@ function openPreview(tell, findView) {
     tracks[kind] = track;
     if (kind !== 'microphone') return;
     ear = listenTo(new MediaStream([track]));
-    timer = setInterval(() => tell(2, ear.level()), levelMilliseconds);
+    timer = setInterval(() => { if (ear.isHearing()) tell(2, ear.level()); }, levelMilliseconds);
   }
 
   // The browser asks once for all of them. If one cannot be had, the others may be; but a user who has just said no is not asked again.

@@ -29,6 +29,8 @@ export function listenTo(stream) {
   const context = new AudioContext(), analyser = context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
   context.createMediaStreamSource(stream).connect(analyser);
   return {
+    // Firefox hears nothing on a machine without a loudspeaker.
+    isHearing: () => context.state === 'running',
     level() {
       analyser.getFloatTimeDomainData(samples);
       return Math.min(1, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0));

@@ -221,6 +221,10 @@ import Testing
   @Test func `creating a room gives its ID, and it opens when the sync brings it`() {
     var host = Host.signedIn()
     host.sync()
+    host.command(.rooms(.create(NewRoom(isEncrypted: true))))
+    let state = host.body("/createRoom")?["initial_state"]?.elements.first { _ in true }
+    #expect(state?.text("type") == "m.room.encryption" && state?["content"]?.text("algorithm") == "m.megolm.v1.aes-sha2")
+    host.answer("/createRoom", #"{"room_id":"!secret:test"}"#)
     host.command(.rooms(.create(NewRoom(name: "Tea", topic: "Green", invited: [UserID(trusted: "@bob:test")]))))
     let body = host.body("/createRoom")
     #expect(body?["preset"]?.string == "private_chat")

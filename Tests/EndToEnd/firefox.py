@@ -80,6 +80,13 @@ class Firefox:
             assert asyncio.get_running_loop().time() < end, f"no {role} “{name}” in {PATIENCE} s"
             await asyncio.sleep(0.05)
 
+    async def until(self, function):
+        """Waits until a function of the page is true."""
+        end = asyncio.get_running_loop().time() + PATIENCE
+        while not await self.run(function):
+            assert asyncio.get_running_loop().time() < end, f"not in {PATIENCE} s: {function}"
+            await asyncio.sleep(0.05)
+
     async def sees(self, text):
         """Waits for a message with that text."""
         end = asyncio.get_running_loop().time() + PATIENCE
@@ -124,13 +131,16 @@ async def drain(stream):
 
 
 @contextlib.asynccontextmanager
-async def firefox(artifacts):
+async def firefox(artifacts, **preferences):
+    """A fresh one; of `preferences`, which are true or false, an underscore stands for a dot."""
     needs_browser()
     if not PROGRAM:
         raise NotRun("Firefox is not installed (apt-get install firefox-esr)")
     profile = tempfile.mkdtemp(prefix="martlet-firefox-")
     with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as f:
         f.write('user_pref("intl.accept_languages", "en-GB");\nuser_pref("app.update.enabled", false);\n')
+        for name, value in preferences.items():
+            f.write(f'user_pref("{name.replace("_", ".")}", {str(value).lower()});\n')
     process = await asyncio.create_subprocess_exec(
         PROGRAM, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "about:blank",
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, **ENVIRONMENT, "HOME": profile})

@@ -52,3 +52,50 @@ async def _(test):
         await browser.run("() => { document.activeElement.dispatchEvent(new FocusEvent('focusin', { bubbles: true })); }")
         await browser.find("group", "About", "div")
         assert not browser.troubles, browser.troubles
+
+
+# Its cameras and microphones are pictures and tones, and it lets pages use them without a question.
+DEVICES = {"media_navigator_streams_fake": True, "media_navigator_permission_disabled": True}
+PICTURE = """() => {
+  const video = document.querySelector('.ma-preview-video');
+  return video !== null && video.videoWidth > 0 && video.currentTime > 0.3;
+}"""
+# Without a loudspeaker it tells no level: then there is no meter.
+LEVEL = """() => {
+  const meter = document.querySelector('[role=meter]');
+  return meter.hidden || Number(meter.ariaValueNow) > 5;
+}"""
+
+
+# Proves A6, C76
+@test("Firefox: before a call the user sees and hears themselves, chooses devices, switches both off and on, and starts the call")
+async def _(test):
+    user, friend = User(test.base, "fox"), User(test.base, "friend")
+    room = user.create_room(is_direct=True, invite=[friend.user_id], preset="trusted_private_chat")
+    friend.join(room)
+    user.put(f"user/{user.user_id}/account_data/m.direct", {friend.user_id: [room]}).ok()
+    async with firefox(test.artifacts, **DEVICES) as browser:
+        await browser.open(test.base + "/")
+        await browser.write("User name", user.user_id)
+        await browser.write("Password", PASSWORD)
+        await browser.click("button", "Sign in")
+        await browser.find("button", "Your profile")
+        await browser.open(f"{test.base}/#room/{room}")
+        await browser.click("button", "Video call")
+        await browser.click("button", "Allow")
+        await browser.until(PICTURE)
+        await browser.until(LEVEL)
+        await browser.picture(os.path.join(test.artifacts, "firefox-preview.png"))
+        for kind in ("Camera", "Microphone"):
+            await browser.find("combobox", kind)
+            await browser.click("switch", kind)
+        await browser.until("() => document.querySelector('.ma-preview-video').hidden && document.querySelector('[role=meter]').hidden")
+        for kind in ("Camera", "Microphone"):
+            await browser.click("switch", kind)
+        await browser.until(PICTURE)
+        await browser.until(LEVEL)
+        await browser.click("button", "Start call")
+        friend.sync_until(lambda answer: "m.call.invite" in str(answer))
+        await browser.click("button", "Hang up")
+        friend.sync_until(lambda answer: "m.call.hangup" in str(answer))
+        assert not browser.troubles, browser.troubles

@@ -6,7 +6,7 @@ import re
 import tempfile
 from urllib.parse import quote
 
-from browser import ARE_CLOSED, CAPTURES, MAY_CALL, PHONE, Watch, in_room
+from browser import ARE_CLOSED, CAPTURES, MAY_CALL, PHONE, Watch, in_room, still
 from call_client import CallSocket
 from client import User, fresh, room_path
 from harness import PATIENCE, NotRun, test
@@ -131,6 +131,12 @@ async def _(test):
         await sees(alice, 2)
         await alice.picture("group-call-speaker")
         await button(alice, "Grid").click()
+        # Beside another room the call is a small window over it.
+        await alice.page.evaluate("() => { location.hash = ''; }")
+        await button(alice, "Back to the call").wait_for()
+        window = await still(alice.page.get_by_role("region", name="Call in Garden"))
+        assert window["width"] <= 320 and window["x"] + window["width"] > 1200 and window["y"] > 300, window
+        await button(alice, "Back to the call").click()
         await button(carol, "Share screen").click()
         screen = alice.page.get_by_role("group", name=f"{carol.name}’s screen")
         await screen.and_(large(alice)).wait_for()

@@ -129,6 +129,7 @@ struct CallPreviewTests {
     #expect(page.all("ma-choice").map { $0.children.map(\.text) } == [["Front", "Back"], ["Desk"]])
     #expect(page.all("ma-choice").map(\.value) == ["b", "m"])
     preview.heard(.opened(microphone: .on, camera: .on))
+    #expect(page.all("ma-meter").isEmpty, "the browser tells no level")
     preview.heard(.level(0.25))
     #expect(page.all("ma-meter").map { $0.attributes["aria-valuenow"] } == ["50"])
     preview.heard(.opened(microphone: .off, camera: .on))

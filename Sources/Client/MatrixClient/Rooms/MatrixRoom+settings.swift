@@ -16,6 +16,11 @@ extension MatrixRoom {
     try await client.perform(.rooms(.setTopic(id, ByteString(topic))))
   }
 
+  /// Encrypts what is said in the room from now on. That cannot be taken back.
+  public func encrypt() async throws(ClientError) {
+    try await setState(.encryption, Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8))
+  }
+
   /// Sets the avatar of the room.
   /// - Parameter avatar: nil removes it.
   public func setAvatar(_ avatar: MediaURI?) async throws(ClientError) {

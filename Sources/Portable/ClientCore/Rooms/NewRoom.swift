@@ -13,15 +13,18 @@ public struct NewRoom: Sendable {
   public var invited: [UserID]
   /// `m.space` for a space (`NewRoom.space`); nil for a plain room.
   public var type: ByteString?
+  /// Whether what is said there is encrypted from the beginning. That cannot be taken back.
+  public var isEncrypted: Bool
 
   public init(
     preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
-    invited: [UserID] = []
+    invited: [UserID] = [], isEncrypted: Bool = false
   ) {
     self.preset = preset
     self.name = name
     self.topic = topic
     self.aliasLocalpart = aliasLocalpart
     self.invited = invited
+    self.isEncrypted = isEncrypted
   }
 }

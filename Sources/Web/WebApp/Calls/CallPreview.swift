@@ -96,7 +96,7 @@ final class CallPreview<D: DOM> {
       show()
       if isPressed { dom.focus(mayStart ? start : again) }
       isPressed = false
-    case .level(let level): return picture.show(level: level)
+    case .level(let level): return picture.hear(level: level)
     case .devices(let devices): show(devices)
     }
     show()

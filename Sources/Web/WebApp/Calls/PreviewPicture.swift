@@ -14,6 +14,8 @@ final class PreviewPicture<D: DOM> {
   private let switches: [(kind: CaptureKinds, node: Node, icon: Node)]
   private var shown: [Bool?] = [nil, nil]
   private var percent = -1
+  /// The browser has told how loud the microphone is.
+  private var isHeard = false
 
   init(_ app: App<D>, in parent: Node) {
     let dom = app.dom
@@ -46,8 +48,11 @@ final class PreviewPicture<D: DOM> {
   func show(_ wanted: CaptureKinds, _ microphone: MediaPreview.Outcome, _ camera: MediaPreview.Outcome) {
     dom.setFlag(video, "hidden", camera != .on)
     dom.setFlag(avatar.node, "hidden", camera == .on)
-    dom.setFlag(meter, "hidden", microphone != .on)
-    if microphone != .on { show(level: 0) }
+    if microphone != .on {
+      isHeard = false
+      show(level: 0)
+    }
+    dom.setFlag(meter, "hidden", !isHeard)
     for (i, part) in switches.enumerated() {
       let isOn = wanted.contains(part.kind)
       guard isOn != shown[i] else { continue }
@@ -59,8 +64,17 @@ final class PreviewPicture<D: DOM> {
     }
   }
 
+  /// Shows the meter, which is hidden while the browser cannot tell a level.
   /// - Parameter level: 0...1.
-  func show(level: Double) {
+  func hear(level: Double) {
+    if !isHeard {
+      isHeard = true
+      dom.setFlag(meter, "hidden", false)
+    }
+    show(level: level)
+  }
+
+  private func show(level: Double) {
     // Speech stays well below the highest value: the root spreads it over the meter.
     let now = Int(max(0, min(1, level)).squareRoot() * 100)
     guard now != percent else { return }
