@@ -121,12 +121,7 @@ extension Strings {
       callsYouWithCamera, callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline, askToCall,
       askToCallWithCamera, allowDevices, devicesRefused, microphoneLevel, callEnd, callBack, microphoneOff, microphoneOn,
       cameraOff, cameraOn, shareScreen, stopSharing, pictureInPicture, callHeight, ownPicture, pictureOf, theirMicrophoneOff,
-<<<<<<< HEAD
-      callDeclined,
-      callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNoCamera, callNotSent, callOver
-=======
       callDeclined, callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNoCamera, callNotSent, callOver
->>>>>>> 10e60cc7eed6c5ae96e3868a0d4d5c09b250782e
     // Calls of rooms
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,

@@ -1,0 +1,159 @@
+"""The network is gone in the middle of what people do: the page says so in a sentence, keeps what was typed, and does it when asked again."""
+import re
+
+from browser import MAY_CALL, expect, in_room, open_settings, people
+from client import PASSWORD, User, fresh
+from harness import test
+from test_composer import two_in
+
+NEEDS_BROWSER = True
+SILENT = "The server does not answer."
+
+
+async def fill_in(person, name):
+    """The form of the sign-in page that is shown."""
+    await person.page.get_by_label("User name", exact=True).locator("visible=true").fill(name)
+    await person.page.get_by_label("Password", exact=True).locator("visible=true").fill(PASSWORD)
+
+
+@test("signing in without a network says so, keeps what was typed, and works when pressed again")
+async def _(test):
+    user = User(test.base, "alice")
+    async with people(test, "alice", fresh=True) as alice:
+        page = alice.page
+        await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await fill_in(alice, user.user_id)
+        await alice.go_offline()
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_text(SILENT).wait_for()
+        await alice.picture("sign-in-offline")
+        await expect(page.get_by_label("User name", exact=True).locator("visible=true")).to_have_value(user.user_id)
+        await alice.context.set_offline(False)
+        await page.get_by_role("button", name="Sign in").click()
+        await alice.signed_in()
+
+
+@test("creating an account without a network says so, keeps what was typed, and works when pressed again")
+async def _(test):
+    name = fresh("nora")
+    async with people(test, "nora", fresh=True) as nora:
+        page = nora.page
+        await page.get_by_role("tab", name="Create account").click()
+        await fill_in(nora, name)
+        await nora.go_offline()
+        await page.get_by_role("button", name="Create account").click()
+        await page.get_by_text(SILENT).wait_for()
+        await expect(page.get_by_label("User name", exact=True).locator("visible=true")).to_have_value(name)
+        await nora.context.set_offline(False)
+        await page.get_by_role("button", name="Create account").click()
+        await nora.skip_first_step()
+        await nora.signed_in()
+
+
+@test("an invitation without a network says so, keeps who was chosen, and goes out when pressed again")
+async def _(test):
+    room, users = two_in(test, "Ferry")
+    nora = User(test.base, "nora")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await page.get_by_role("button", name="Members and settings").click()
+        await alice.members.first.wait_for()
+        await alice.details.get_by_role("button", name="Invite").click()
+        chosen = alice.dialog.get_by_role("group", name="People").get_by_role("button")
+        await alice.dialog.get_by_label("Name, ID or link").press_sequentially(nora.user_id + " ")
+        await expect(chosen).to_have_count(1)
+        await alice.go_offline()
+        await alice.dialog.get_by_role("button", name="Invite", exact=True).click()
+        await alice.dialog.get_by_text(SILENT).first.wait_for()
+        await alice.picture("invite-offline")
+        await expect(chosen).to_have_count(1)
+        await alice.context.set_offline(False)
+        await alice.dialog.get_by_role("button", name="Invite", exact=True).click()
+        await alice.dialog.wait_for(state="detached")
+        assert room in nora.sync()["rooms"]["invite"]
+
+
+@test("a setting without a network says so, and a name that was typed is kept until it is saved")
+async def _(test):
+    user = User(test.base, "alice")
+    async with people(test, "alice") as alice:
+        page = alice.page
+        await alice.sign_in(user)
+        await open_settings(page)
+        name = alice.dialog.get_by_label("Display name")
+        await name.fill("Alice Ashby")
+        await alice.go_offline()
+        await alice.dialog.get_by_role("button", name="Save").first.click()
+        await page.get_by_text(SILENT).first.wait_for()
+        await alice.picture("settings-offline")
+        await expect(name).to_have_value("Alice Ashby")
+        await alice.dialog.get_by_role("tab", name="Devices").click()
+        await expect(alice.dialog.get_by_text(SILENT).locator("visible=true")).to_have_count(1)
+        await alice.context.set_offline(False)
+        await alice.dialog.get_by_role("tab", name="Profile").click()
+        await alice.dialog.get_by_role("button", name="Save").first.click()
+        # The button is free again once the server has answered.
+        await expect(alice.dialog.get_by_role("button", name="Save").first).to_be_enabled()
+        await expect(page.get_by_text(SILENT).locator("visible=true")).to_have_count(0)
+        assert user.get(f"profile/{user.user_id}/displayname").ok()["displayname"] == "Alice Ashby"
+
+
+@test("a search in a room without a network says so, keeps its words, and finds when asked again")
+async def _(test):
+    room, users = two_in(test, "Attic")
+    word = fresh("lantern")
+    users["boris"].send(room, f"the {word} is here")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.more("Search in this room")
+        field = page.get_by_label("Search for")
+        await field.fill(word)
+        await alice.go_offline()
+        await field.press("Enter")
+        beside = page.get_by_role("complementary")
+        await beside.get_by_text(SILENT).wait_for()
+        await alice.picture("room-search-offline")
+        await expect(field).to_have_value(word)
+        await alice.context.set_offline(False)
+        await field.press("Enter")
+        await beside.get_by_role("button", name=re.compile(word)).first.wait_for()
+
+
+@test("an export without a network says so, and goes on when asked again")
+async def _(test):
+    room, users = two_in(test, "Ledger")
+    users["boris"].send(room, "paid in full")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.page.evaluate("delete globalThis.showSaveFilePicker")
+        await alice.more("Export chat…")
+        await alice.dialog.get_by_role("button", name="Export", exact=True).wait_for()
+        await alice.go_offline()
+        await alice.dialog.get_by_role("button", name="Export", exact=True).click()
+        await alice.dialog.get_by_text(SILENT).wait_for()
+        await alice.picture("export-offline")
+        await alice.context.set_offline(False)
+        async with alice.page.expect_download() as download:
+            await alice.dialog.get_by_role("button", name="Try again").click()
+        assert (await download.value).suggested_filename.endswith(".html")
+
+
+@test("a call whose program cannot be loaded says so and offers to load the page again; then it begins")
+async def _(test):
+    room, users = two_in(test, "Bell")
+    async with in_room(test, room, {"alice": users["alice"]}, whole=True, **MAY_CALL) as alice:
+        page = alice.page
+        await page.get_by_role("button", name="Call", exact=True).click()
+        begin = alice.preview.get_by_role("button", name=re.compile("^(Start call|Join)$"))
+        await begin.wait_for()
+        await alice.go_offline()
+        await begin.click()
+        reload = page.get_by_role("button", name="Reload")
+        await reload.wait_for()
+        await page.get_by_text("Check your connection.").wait_for()
+        await alice.picture("call-offline")
+        # The browser writes a line about the file.
+        alice.troubles.clear()
+        await alice.context.set_offline(False)
+        await reload.click()
+        await alice.begin_call()
+        await page.get_by_role("button", name="Hang up").wait_for()
