@@ -11,3 +11,10 @@ func permanentStore(_ address: String, _ user: String, _ password: String) async
   // ARTICLE
   await client.stop()
 }
+
+func sealedStore(_ passphrase: String) throws -> SQLiteStore {
+  // ARTICLE
+  let store = try SQLiteStore(path: "account.store", key: .passphrase(passphrase))
+  // ARTICLE
+  return store
+}

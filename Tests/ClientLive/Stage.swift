@@ -21,13 +21,14 @@ actor Stage {
   /// A name that nobody has used.
   nonisolated func fresh(_ name: String) -> String { name + String(UInt64.random(in: 1 << 48 ... .max), radix: 36) }
 
-  /// A new account, signed in and synced.
+  /// A new account, signed in and synced. Most cases are not about encryption: fifty keys for each device would be half of the server's work.
   func user(
-    _ name: String, store: any Store = MemoryStore(), syncMode: SyncMode? = nil
+    _ name: String, store: any Store = MemoryStore(), syncMode: SyncMode? = nil, encrypts: Bool = false
   ) async throws -> MatrixClient {
     keep(
       try await MatrixClient.register(
-        at: homeserver, username: fresh(name), password: Stage.password, store: store, syncMode: syncMode ?? self.syncMode))
+        at: homeserver, username: fresh(name), password: Stage.password, store: store, syncMode: syncMode ?? self.syncMode,
+        encrypts: encrypts))
   }
 
   /// Another device of the account.
@@ -37,11 +38,12 @@ actor Stage {
     let user = try unwrap(await client.userID, "user")
     return keep(
       try await MatrixClient.logIn(
-        to: homeserver, user: user.string, password: password, store: store, syncMode: syncMode ?? self.syncMode))
+        to: homeserver, user: user.string, password: password, store: store, syncMode: syncMode ?? self.syncMode,
+        encrypts: false))
   }
 
   func restored(_ session: Session, store: any Store = MemoryStore()) async throws -> MatrixClient {
-    keep(try await MatrixClient.restore(session, homeserver: homeserver, store: store, syncMode: syncMode))
+    keep(try await MatrixClient.restore(session, homeserver: homeserver, store: store, syncMode: syncMode, encrypts: false))
   }
 
   /// Has the client stopped when the case ends.
@@ -57,9 +59,11 @@ actor Stage {
   }
 
   /// Two accounts in a room that the first one made.
-  func pair(_ room: NewRoom = NewRoom(preset: .publicChat)) async throws -> (alice: MatrixRoom, bob: MatrixRoom) {
-    let alice = try await user("alice")
-    let bob = try await user("bob")
+  func pair(
+    _ room: NewRoom = NewRoom(preset: .publicChat), encrypts: Bool = false
+  ) async throws -> (alice: MatrixRoom, bob: MatrixRoom) {
+    let alice = try await user("alice", encrypts: encrypts)
+    let bob = try await user("bob", encrypts: encrypts)
     let made = try await alice.make(room)
     let joined = bob.room(made.id)
     try await joined.join()

@@ -224,7 +224,11 @@ def terminal(shell, room, folder):
     shell.call("read", "#tea:test.example", "--limit", "1")
     ann = log_in(shell.server.base, "ann")
     ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
-    shell.call("send", room, "hello", code=1)
+    shell.call("send", room, "hello")
+    plan = os.path.join(folder, "plan.txt")
+    with open(plan, "w") as file:
+        file.write("Tea at four")
+    shell.call("send", room, "--file", plan, code=1)
     page = os.path.join(folder, "tea.html")
     shell.name(folder, "/home/bob")
     shell.call("export", room, "--to", page)

@@ -276,7 +276,9 @@ async def _(test):
     session = app.session()
     async with app.call(SUBSCRIBER, session=session) as (_, watcher):
         async with natives(app, session, MODERATOR, PUBLISHER) as (one, two):
-            await one.ask("signal", "chat", "for-two", two.id)
+            # Until the other has heard of it.
+            while (await one.ask("signal", "chat", "for-two", two.id, may_fail=True)).get("code") == "not_found":
+                await asyncio.sleep(0.05)
             assert (await one.ask("signal", "chat", "for-nobody", "nobody", may_fail=True))["code"] == "not_found"
             await one.ask("signal", "chat", "ünd-<all>")
             assert (await two.event("signal"))["data"] == "for-two"

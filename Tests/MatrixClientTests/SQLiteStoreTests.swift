@@ -99,7 +99,7 @@ import Testing
     let store = try SQLiteStore(path: path)
     try await store.write([
       Self.put("a/schema", "2"), Self.put("a/session", "login"), Self.put("a/outbox/1", "message"),
-      Self.put("a/draft/x", "half a"), Self.put("a/sync", "token")
+      Self.put("a/draft/x", "half a"), Self.put("a/sync", "token"), Self.put("e/account", "keys")
     ])
     for part in 0..<10 {
       try await store.write((0..<50).map { Self.put("t/\(part)/\($0)", String(repeating: "event", count: 100)) })
@@ -173,7 +173,7 @@ import Testing
     #expect(await second.damagedFile == path + "-damaged-1")
     #expect(
       texts(try await second.load(StoreRange(prefix: ""))) == [
-        "a/draft/x=half a", "a/outbox/1=message", "a/session=login"
+        "a/draft/x=half a", "a/outbox/1=message", "a/session=login", "e/account=keys"
       ])
     await second.close()
   }

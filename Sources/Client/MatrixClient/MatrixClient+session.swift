@@ -6,28 +6,32 @@ public import MatrixModel
 extension MatrixClient {
   /// Logs in with a password and waits for the first sync. If the store has a session of that user, the client continues it instead, even if
   /// it cannot reach the server.
-  /// - Parameter address: a URL, or a server name or user ID for discovery.
+  /// - Parameters:
+  ///   - address: a URL, or a server name or user ID for discovery.
+  ///   - encrypts: see `init`.
   /// - Throws: `alreadySignedIn` if the store has a session of another user or server.
   public static func logIn(
     to address: String, user: String, password: String, store: any Store = MemoryStore(),
-    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic
+    transport: any Transport = standardTransport(), syncMode: SyncMode = .automatic, encrypts: Bool = true
   ) async throws(ClientError) -> MatrixClient {
     let login = Login.password(ByteString(password), user: .user(ByteString(user)))
-    return try await logIn(to: address, with: login, store: store, transport: transport, syncMode: syncMode)
+    return try await logIn(
+      to: address, with: login, store: store, transport: transport, syncMode: syncMode, encrypts: encrypts)
   }
 
   /// Logs in and waits for the first sync. If the store has a session, the client continues it instead, even if it cannot reach the server.
   /// - Parameters:
   ///   - address: a URL, or a server name or user ID for discovery.
   ///   - deviceID: the ID of an existing device of the user; nil for a new device.
+  ///   - encrypts: see `init`.
   /// - Throws: `alreadySignedIn` if the store has a session of another user or server.
   public static func logIn(
     to address: String, with login: Login, deviceID: DeviceID? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
-    syncMode: SyncMode = .automatic
+    syncMode: SyncMode = .automatic, encrypts: Bool = true
   ) async throws(ClientError) -> MatrixClient {
     // Not with the address: a token that is stored is for the server that it is of.
-    let client = try await open(nil, store, transport, deviceDisplayName, syncMode, true)
+    let client = try await open(nil, store, transport, deviceDisplayName, syncMode, encrypts)
     do throws(ClientError) {
       try await client.goOn(or: login, deviceID, at: address)
       return client
@@ -70,14 +74,15 @@ extension MatrixClient {
   /// - Parameters:
   ///   - address: a URL, or a server name or user ID for discovery.
   ///   - token: a registration token, if the server requires one.
+  ///   - encrypts: see `init`.
   public static func register(
     at address: String, username: String, password: String, token: String? = nil,
     authenticator: Authenticator? = nil, store: any Store = MemoryStore(),
     transport: any Transport = standardTransport(), deviceDisplayName: String = "Martlet",
-    syncMode: SyncMode = .automatic
+    syncMode: SyncMode = .automatic, encrypts: Bool = true
   ) async throws(ClientError) -> MatrixClient {
     let client = try await open(
-      try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode, true)
+      try await Homeserver.url(of: address, transport: transport), store, transport, deviceDisplayName, syncMode, encrypts)
     var command = SessionCommand.register(
       username: ByteString(username), password: ByteString(password), token: token.map { ByteString($0) })
     for _ in 0..<Authenticator.stagesLimit {

@@ -110,12 +110,14 @@ public actor MatrixClient {
             await self?.cannotLoad(id, error)
           }
         case .loadRecords(let prefixes):
-          var records: [StoreRecord] = []
-          for prefix in prefixes {
-            guard let found = try? await store.load(StoreRange(prefix: prefix)) else { continue }
-            records += found
+          do throws(StoreError) {
+            var records: [StoreRecord] = []
+            for prefix in prefixes { records += try await store.load(StoreRange(prefix: prefix)) }
+            await self?.loadedForMachine(records)
+          } catch {
+            // Without them it would take this for a new device.
+            await self?.loseEncryption()
           }
-          await self?.loadedForMachine(records)
         case .write(let id, let operations, let step):
           var isStored = true
           if !operations.isEmpty { isStored = (try? await store.write(operations)) != nil }

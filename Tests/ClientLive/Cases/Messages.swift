@@ -71,10 +71,10 @@ extension LiveCase {
       for await case .sending(bob.id, id, .cancelled) in later { return }
     },
     LiveCase("T3 no clear text goes into an encrypted room, also not what waited while it became one") { stage in
-      let (alice, bob) = try await stage.pair()
+      let (alice, bob) = try await stage.pair(encrypts: true)
       try await bob.client.perform(.sending(.setSending(bob.id, isEnabled: false)))
       let waiting = try await bob.send("Waited")
-      try await alice.setState("m.room.encryption", Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8))
+      try await alice.encrypt()
       for room in [alice, bob] { try await room.until("it is encrypted") { $0.isEncrypted } }
       try await bob.client.perform(.sending(.setSending(bob.id, isEnabled: true)))
       try await waiting.sent()

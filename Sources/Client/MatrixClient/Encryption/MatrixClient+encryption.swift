@@ -49,10 +49,12 @@ extension MatrixClient {
   }
 
   /// The store did not take what the machine has to keep. To go on would be to use keys twice after a restart.
-  private func loseEncryption() {
-    guard encryption != nil else { return }
+  func loseEncryption() {
+    guard var host = encryption else { return }
+    let rest = host.abandon()
     endEncryption()
     stopEncrypting()
+    for delivery in rest.deliveries { handle(Input(delivery)) }
   }
 
   // MARK: Steps
@@ -97,7 +99,8 @@ extension MatrixClient {
 
   /// Returns false where the core takes the answer as it is.
   func decrypts(_ response: Response, to request: HTTPRequest, _ id: RequestID) -> Bool {
-    guard case .answer(200, let body) = response else { return false }
+    // Another program gets what the server says, and no clear text.
+    guard case .answer(200, let body) = response, !core.isPassedOn(id) else { return false }
     guard let step = encryption?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
     carryOut(step)
     return true

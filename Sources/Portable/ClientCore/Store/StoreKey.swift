@@ -25,6 +25,7 @@ package enum TimelineRecord {
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
 /// | `a/inbox/NAME` | a message that another process wants to be sent |
 /// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
+/// | `e/…` | of the encryption machine (module `Encryption`), which reads them by itself |
 /// | `p/ROOM/m/USER` | a member |
 /// | `p/ROOM/r/USER`, `p/ROOM/r/USER/KIND` | up to where a member says to have read, see `ReadReceipt.Kind` |
 /// | `t/ROOM/POSITION` | a timeline segment, see `SegmentPosition` |
@@ -38,6 +39,7 @@ enum StoreKey {
   static let filter: ByteString = "a/filter"
   static let account: ByteString = "a/"
   static let inbox: ByteString = "a/inbox/"
+  static let encryption: ByteString = "e/"
   /// What a fresh sync brings again: everything but the login, the outbox and the drafts.
   static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "p/", "t/"]
 

@@ -54,6 +54,6 @@ extension Client {
   /// What no sync brings again: worth saving from a damaged store.
   public static let irreplaceableRecords: [StoreRange] = [
     StoreRange(prefix: StoreKey.session), StoreRange(prefix: "a/outbox/"), StoreRange(prefix: StoreKey.inbox),
-    StoreRange(prefix: "a/draft/")
+    StoreRange(prefix: "a/draft/"), StoreRange(prefix: StoreKey.encryption)
   ]
 }

@@ -143,6 +143,13 @@ package struct EncryptionHost: Sendable {
     }
   }
 
+  /// What waits, as it is: the client goes on without the machine.
+  package mutating func abandon() -> EncryptionStep {
+    var step = EncryptionStep()
+    step.deliveries = abandoned()
+    return step
+  }
+
   private mutating func abandoned() -> [EncryptionDelivery] {
     for place in waiting.indices {
       waiting[place].isSynced = true
