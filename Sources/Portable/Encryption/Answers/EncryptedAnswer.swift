@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Olm
 
 /// An answer of the server, and what in it is for the machine. Once that has dealt with it, the answer is written anew with clear events in the
 /// place of encrypted ones; who reads it then needs to know nothing of encryption.
