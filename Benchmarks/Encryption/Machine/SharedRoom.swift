@@ -11,8 +11,8 @@ struct SharedRoom {
   private var machine: EncryptionMachine
   private let devicesAnswer: JSON
   private let keysAnswer: JSON
-  private var query: MachineRequest?
-  private var content: JSON
+  private let content: JSON
+  private var queries: [MachineRequest] = []
   private var contents: [[UInt8]] = []
 
   /// - Parameter learns: whether the machine knows the devices.
@@ -56,8 +56,6 @@ struct SharedRoom {
     queries = output.requests
     if learns { learn() }
   }
-
-  private var queries: [MachineRequest] = []
 
   private static func answer(_ name: StaticString, _ entries: [(UserID, JSON)]) -> JSON {
     let json = try? JSON.object { writer in

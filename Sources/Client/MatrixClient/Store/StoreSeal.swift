@@ -10,6 +10,7 @@ final class StoreSeal: Sendable {
   private static let version: UInt8 = 1, nonceByteCount = 24, tagByteCount = 16
   static let addedByteCount = 1 + nonceByteCount + tagByteCount
 
+  /// Written in `init` only, so that threads may share it; overwritten at the end.
   private nonisolated(unsafe) let key: UnsafeMutablePointer<UInt8>
 
   /// - Parameter key: 32 bytes.

@@ -116,6 +116,8 @@ package struct EncryptedAnswer: Sendable {
   package func rewritten(_ decrypted: [DecryptedEvent]) -> [UInt8] {
     var clear: [EventID: ClearEvent] = [:]
     for event in decrypted { if case .success(let said) = event.outcome { clear[event.event.id] = said } }
+    // As it is with most answers.
+    guard !clear.isEmpty || hasForeignMarks else { return Array(json.bytes) }
     var writer = JSONWriter(capacity: json.bytes.count + 256 * clear.count)
     write(json, room, clear, to: &writer)
     return writer.bytes

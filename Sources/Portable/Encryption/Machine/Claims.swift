@@ -30,10 +30,11 @@ struct Claims: Sendable {
     wanted[id] = device
   }
 
-  mutating func want(_ device: DeviceKeys, sayingSo: Bool) {
+  /// Whatever there was before: its messages cannot be opened.
+  mutating func repair(_ device: DeviceKeys) {
     guard open[Device(device)] == nil else { return }
     wanted[Device(device)] = device
-    if sayingSo { repaired.insert(Device(device)) }
+    repaired.insert(Device(device))
   }
 
   /// Whether there may be a key soon.

@@ -47,7 +47,7 @@ extension EncryptionMachine {
       let device = tracker.devices(of: sender).first(where: { $0.identity == identity }),
       sessions.mayRepair(device, at: now)
     else { return }
-    claims.want(device, sayingSo: true)
+    claims.repair(device)
   }
 
   /// Ends a sync.

@@ -42,21 +42,9 @@ extension EncryptionMachine {
   }
 
   private static func claimBody(_ devices: [DeviceKeys]) -> [UInt8] {
-    var users: [UserID: [DeviceKeys]] = [:]
-    for device in devices { users[device.user, default: []].append(device) }
-    return JSONWriter.object { writer in
-      writer.key("one_time_keys")
-      writer.object { writer in
-        for user in users.keys.ordered() {
-          writer.key(user)
-          writer.object { writer in
-            for device in users[user] ?? [] {
-              writer.key(device.device)
-              writer.write(Algorithm.signedOneTimeKey)
-            }
-          }
-        }
-      }
+    JSONWriter.object { writer in
+      let entries = devices.map { (user: $0.user, device: $0.device, value: Algorithm.signedOneTimeKey) }
+      writer.member("one_time_keys", byDevice: entries) { $1.write($0) }
     }
   }
 

@@ -58,7 +58,7 @@ extension EncryptionMachine {
       if let read { outbound[read.room] = read }
     } else if key.starts(with: RecordNames.sending.utf8) {
       let read = try readable(record) { (bytes) throws(RecordRefusal) in try ToDeviceRequest(record: bytes) }
-      if let read { requests.restore(read) } else { unstored.requests.append(.delete(record.key)) }
+      if let read { requests.append(read) } else { unstored.requests.append(.delete(record.key)) }
     }
   }
 

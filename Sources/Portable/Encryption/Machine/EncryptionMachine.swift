@@ -89,16 +89,18 @@ package struct EncryptionMachine: Sendable {
 
   private mutating func finish(at now: Int64) -> MachineOutput {
     var finished = MachineOutput()
-    swap(&finished, &output)
-    guard !isAmidst, !isStopped else {
-      // What has happened so far comes with the rest.
-      output = finished
-      output.loads = []
-      var asking = MachineOutput()
-      asking.loads = isStopped ? [] : finished.loads
-      if isStopped { asking.results = finished.results.filter { if case .broken = $0 { true } else { false } } }
-      return asking
+    if isStopped {
+      // Nothing of what it did before is written.
+      finished.results = output.results.filter { if case .broken = $0 { true } else { false } }
+      output = MachineOutput()
+      return finished
     }
+    if isAmidst {
+      // What has happened so far comes with the rest.
+      swap(&finished.loads, &output.loads)
+      return finished
+    }
+    swap(&finished, &output)
     finished.requests = nextRequests(at: now)
     finished.writes = takeWrites(evicting: queue.isEmpty)
     finished.wakeAt = nextWake(at: now)

@@ -40,9 +40,6 @@ struct OpenRequests: Sendable {
 
   mutating func append(_ request: ToDeviceRequest) { unsent.append(request) }
 
-  /// As it was stored.
-  mutating func restore(_ request: ToDeviceRequest) { unsent.append(request) }
-
   mutating func takeUnsent() -> [ToDeviceRequest] {
     defer { unsent = [] }
     return unsent

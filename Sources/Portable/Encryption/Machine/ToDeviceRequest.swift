@@ -26,21 +26,9 @@ struct ToDeviceRequest: Sendable {
     self.type = type
     self.room = room
     self.transaction = transaction
-    var users: [UserID: [Message]] = [:]
-    for message in messages { users[message.user, default: []].append(message) }
     body = JSONWriter.object { writer in
-      writer.key("messages")
-      writer.object { writer in
-        for user in users.keys.ordered() {
-          writer.key(user)
-          writer.object { writer in
-            for message in users[user] ?? [] {
-              writer.key(message.device)
-              writer.raw(message.content)
-            }
-          }
-        }
-      }
+      let entries = messages.map { (user: $0.user, device: $0.device, value: $0.content) }
+      writer.member("messages", byDevice: entries) { $1.raw($0) }
     }
   }
 
