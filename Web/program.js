@@ -45,7 +45,7 @@ async function loaded(load) {
 
 // The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once, and what it
 // returns when that is over.
-async function fetchProgram(url, onBuilding) {
+export async function fetchProgram(url, onBuilding = () => {}) {
   let answer = await fetchNow(url);
   const over = answer.status === 503 ? onBuilding() : undefined;
   while (answer.status === 503) {
