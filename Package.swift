@@ -268,7 +268,9 @@ let package = Package(
     tests(of: "EncryptionLink", uses: ["JSON"]),
     tests(of: "EncryptionWorker", uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
-    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost"]),
+    tests(
+      of: "WebApp",
+      uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost", "EncryptionLink", "EncryptionWorker", "Olm"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
