@@ -5,6 +5,7 @@ from browser import MAY_CALL, expect, in_room, open_settings, people
 from client import PASSWORD, User, fresh
 from harness import test
 from test_composer import two_in
+from test_invites import LINKS
 
 NEEDS_BROWSER = True
 SILENT = "The server does not answer."
@@ -73,6 +74,37 @@ async def _(test):
         assert room in nora.sync()["rooms"]["invite"]
 
 
+@test("an invite link without a network says so before and after signing in, and leads there when asked again")
+async def _(test):
+    inviter, nora = User(test.base, "boris"), User(test.base, "nora")
+    room = inviter.create_room(name="Orchard", preset="private_chat")
+    link = inviter.request("POST", LINKS, {"room_id": room}).ok()["token"]
+    async with people(test, "nora", fresh=True) as nora_here:
+        page = nora_here.page
+        await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await nora_here.go_offline()
+        await page.evaluate("token => { location.hash = '/join/' + token; }", link)
+        again = page.get_by_role("button", name="Try again")
+        await again.wait_for()
+        await page.get_by_text(SILENT).wait_for()
+        await nora_here.picture("link-offline")
+        await nora_here.context.set_offline(False)
+        await again.click()
+        await page.get_by_role("heading", name="Orchard").wait_for()
+
+        # The link was read; the network goes before it leads there.
+        await page.route("**/martlet.invite_links/**", lambda route: route.abort())
+        await page.get_by_role("tab", name="Sign in").click()
+        await nora_here.sign_in_by_typing(nora)
+        await nora_here.dialog.get_by_text(SILENT).wait_for()
+        await nora_here.picture("link-offline-signed-in")
+        await page.unroute_all()
+        await nora_here.dialog.get_by_role("button", name="Try again").click()
+        await nora_here.dialog.get_by_role("button", name="Join", exact=True).click()
+        await nora_here.heading("Orchard").wait_for()
+        assert room in nora.sync()["rooms"]["join"]
+
+
 @test("a setting without a network says so, and a name that was typed is kept until it is saved")
 async def _(test):
     user = User(test.base, "alice")
@@ -88,8 +120,14 @@ async def _(test):
         await alice.picture("settings-offline")
         await expect(name).to_have_value("Alice Ashby")
         await alice.dialog.get_by_role("tab", name="Devices").click()
+        again = alice.dialog.get_by_role("button", name="Try again").locator("visible=true")
+        await again.wait_for()
         await expect(alice.dialog.get_by_text(SILENT).locator("visible=true")).to_have_count(1)
+        await alice.picture("devices-offline")
         await alice.context.set_offline(False)
+        await again.click()
+        await alice.dialog.get_by_role("list", name="Devices").get_by_role("listitem").first.wait_for()
+        await expect(again).to_have_count(0)
         await alice.dialog.get_by_role("tab", name="Profile").click()
         await alice.dialog.get_by_role("button", name="Save").first.click()
         # The button is free again once the server has answered.
@@ -115,7 +153,7 @@ async def _(test):
         await alice.picture("room-search-offline")
         await expect(field).to_have_value(word)
         await alice.context.set_offline(False)
-        await field.press("Enter")
+        await beside.get_by_role("button", name="Try again").click()
         await beside.get_by_role("button", name=re.compile(word)).first.wait_for()
 
 
