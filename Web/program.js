@@ -118,10 +118,12 @@ export class Program {
     this.#imports = new Proxy({ host, wasi_snapshot_preview1: printing(this) }, { get: (known, module) => known[module] ?? missing });
   }
 
-  // Another program in the same page, with the same services.
-  beside(url, root) { return new Program(url, root, this.#services, this.#onTrouble); }
+  // Another program in the same page, with the same services. This one goes on without it.
+  beside(url, root, onUnreachable) {
+    return new Program(url, root, this.#services, (kind, error) => kind === 'unreachable' ? onUnreachable() : this.#onTrouble(kind, error));
+  }
 
-  // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
+  // Fetches and starts it; `ready` is a promise of what it needs at once. False if that failed.
   async run(ready) {
     try {
       const [{ instance, module }] = await Promise.all([this.#instantiate(this.url, this.#imports), ready]);
