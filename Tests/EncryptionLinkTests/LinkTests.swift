@@ -8,7 +8,8 @@ import Testing
 
   static let requests: [EncryptionRequest] = [
     .begin(user: "@ann:one.example", device: "DESK"), .loaded([record, LinkRecord(key: "e/account", value: [])]),
-    .answer(7, target: "/_matrix/client/v3/sync?since=s1", body: Array("{}".utf8)), .records(8, room: "!tea:one.example", [record]),
+    .answer(7, target: "/_matrix/client/v3/sync?since=s1", body: Array("{}".utf8)),
+    .records(8, room: "!tea:one.example", [record]),
     .encryption(room: "!tea:one.example", content: [1]),
     .encrypt(
       .max,
@@ -20,7 +21,8 @@ import Testing
   static let reports: [EncryptionReport] = {
     var step = EncryptionReport.Step()
     step.deliveries = [
-      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .unknownAlgorithm), .late(room: "!tea:one.example", [[1], []])
+      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .unknownAlgorithm),
+      .late(room: "!tea:one.example", [[1], []])
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

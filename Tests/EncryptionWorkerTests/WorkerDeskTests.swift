@@ -52,7 +52,8 @@ import Testing
     let target: ByteString = "/_matrix/client/v3/rooms/!tea:one.example/messages"
     let answer = desk.take(EncryptionRequest.answer(7, target: target, body: Array(#"{"chunk":[]}"#.utf8)).bytes(at: 0))
     #expect(try answer.map { try EncryptionReport.read($0) } == [.plainAnswer(7)])
-    let records = desk.take(EncryptionRequest.records(8, room: "!tea:one.example", [LinkRecord(key: "t/1", value: [])]).bytes(at: 0))
+    let records = desk.take(
+      EncryptionRequest.records(8, room: "!tea:one.example", [LinkRecord(key: "t/1", value: [])]).bytes(at: 0))
     #expect(try records.map { try EncryptionReport.read($0) } == [.plainRecords(8)])
   }
 

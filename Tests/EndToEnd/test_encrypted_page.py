@@ -52,3 +52,79 @@ async def _(test):
             await page.write("after a reload")
             await reads(peer, "hello from bob", "hello from the page", "hello from nia", "after a reload")
         assert said(alice, room) == ["m.room.encrypted"] * 4
+
+
+# Everything that the origin keeps in the browser, as text.
+KEPT = """async () => {
+  const texts = Object.entries(localStorage).map(entry => entry.join(' '));
+  for (const { name } of await indexedDB.databases()) {
+    const database = await new Promise((then, failed) => Object.assign(indexedDB.open(name), { onsuccess: e => then(e.target.result), onerror: failed }));
+    for (const table of database.objectStoreNames) {
+      const all = database.transaction(table).objectStore(table).getAll();
+      await new Promise(then => { all.onsuccess = then; });
+      texts.push(...all.result.map(value => value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)));
+    }
+    database.close();
+  }
+  return texts.join('\\n');
+}"""
+
+
+@test("a person makes an encrypted room, another joins it, and they talk; neither server nor browser has a word of it in clear text")
+async def _(test):
+    users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(users["alice"])
+        await boris.sign_in(users["boris"])
+        await alice.page.get_by_role("button", name="New conversation").first.click()
+        await alice.dialog.get_by_role("tab", name="New room").click()
+        await alice.dialog.get_by_label("Name", exact=True).fill("Bank")
+        await alice.dialog.get_by_label("Invite").press_sequentially(users["boris"].user_id + " ")
+        await alice.dialog.get_by_label("End-to-end encrypted").check()
+        await alice.picture("new-encrypted-room")
+        await alice.dialog.get_by_role("button", name="Create room").click()
+        await alice.heading("Bank").wait_for()
+        await alice.page.get_by_text("End-to-end encrypted").first.wait_for()
+        await boris.entry("Bank").click()
+        await boris.page.get_by_role("button", name="Accept").click()
+        await boris.composer.wait_for()
+        await has_device(users["boris"])
+        await alice.write("the combination is 1234")
+        await boris.sees("the combination is 1234")
+        await boris.write("thank you kindly")
+        await alice.sees("thank you kindly")
+        # An edit, a reaction and an answer are of the message that they are about.
+        await boris.picture("encrypted-answer")
+        room = next(iter(users["alice"].sync()["rooms"]["join"]))
+        assert said(users["alice"], room) == ["m.room.encrypted"] * 2
+        for person in (alice, boris):
+            # The list is kept when the page goes away.
+            await person.page.reload()
+            await person.entry("Bank").wait_for()
+            kept = await person.page.evaluate(KEPT)
+            for words in ("combination", "thank you kindly", users[person.name].token, "ed25519"):
+                assert words not in kept, f"{words} can be read in the browser of {person.name}"
+
+
+@test("in a room that was not encrypted its administrator turns encryption on, once asked, and what follows is encrypted")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Parlour", invite=[boris.user_id])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await one.write("in clear text")
+        await other.sees("in clear text")
+        await one.room_settings("Access")
+        await one.dialog.get_by_role("button", name="Turn on encryption").click()
+        await one.dialog.last.get_by_text("This cannot be turned off later").wait_for()
+        await one.picture("turn-on-encryption")
+        await one.dialog.last.get_by_role("button", name="Turn on", exact=True).click()
+        await one.dialog.get_by_text("End-to-end encrypted").wait_for()
+        await one.page.keyboard.press("Escape")
+        await asyncio.gather(has_device(alice), has_device(boris))
+        await other.page.get_by_text("End-to-end encrypted").first.wait_for()
+        await one.write("under lock and key")
+        await other.sees("under lock and key")
+        await other.write("I can read it")
+        await one.sees("I can read it")
+        assert said(alice, room) == ["m.room.message", "m.room.encrypted", "m.room.encrypted"]

@@ -123,8 +123,8 @@ extension EncryptionRequest {
       .encrypt(
         try reader.uint64(),
         UnencryptedContent(
-          room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() }, sharesHistory: try reader.flag(),
-          type: try reader.text(), content: try reader.bytes()))
+          room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
+          sharesHistory: try reader.flag(), type: try reader.text(), content: try reader.bytes()))
     case 5: .answered(try reader.uint64(), body: try reader.bytes())
     case 6: .failed(try reader.uint64(), isFinal: try reader.flag())
     case 7: .reachable

@@ -46,9 +46,17 @@ struct WorkerDesk {
     case .loaded(let records): host?.handle(.loaded(records.map { EncryptionRecord($0) }), at: now)
     case .answer(let request, let target, let body): host?.take(body, to: target.string, for: request, at: now)
     case .records(let load, let room, let records):
-      RoomID(room).flatMap { host?.take(records.map { EncryptionRecord($0) }, of: $0, for: load, at: now) }
+      if let room = RoomID(room) {
+        host?.take(records.map { EncryptionRecord($0) }, of: room, for: load, at: now)
+      } else {
+        nil
+      }
     case .encryption(let room, let content):
-      if let room = RoomID(room), let json = try? JSON.parse(content) { host?.handle(.encryption(room, json), at: now) } else { nil }
+      if let room = RoomID(room), let json = try? JSON.parse(content) {
+        host?.handle(.encryption(room, json), at: now)
+      } else {
+        nil
+      }
     case .encrypt(let message, let content): encrypt(message, content, at: now)
     case .answered(let request, let body):
       if let json = try? JSON.parse(body) {
@@ -134,8 +142,8 @@ extension EncryptionReport.Change {
 extension EncryptionReport.Request {
   fileprivate init(_ request: MachineRequest) {
     self.init(
-      id: request.id, method: request.endpoint.method.rawValue, target: ByteString(request.endpoint.path(of: request.parameters)),
-      body: request.body)
+      id: request.id, method: request.endpoint.method.rawValue,
+      target: ByteString(request.endpoint.path(of: request.parameters)), body: request.body)
   }
 }
 

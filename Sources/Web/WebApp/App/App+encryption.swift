@@ -1,6 +1,7 @@
 import ClientCore
 import MatrixModel
 import Messenger
+import PageEncryption
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {
@@ -22,7 +23,8 @@ extension App {
 
   /// Whether messages can be sent to the room.
   func canWrite(in room: Room) -> Bool {
-    guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted else { return false }
+    guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted
+    else { return false }
     return room.can(.send(.message), by: userID) ?? true
   }
 

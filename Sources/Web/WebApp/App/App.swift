@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 import WebHost
 
 /// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,
@@ -163,7 +164,9 @@ final class App<D: DOM> {
   func pageChanged(_ change: PageChange) {
     let state = Host.pageState
     switch change {
-    case .online: take(.networkChanged(isOnline: state.contains(.online)))
+    case .online:
+      take(.networkChanged(isOnline: state.contains(.online)))
+      if state.contains(.online) { effects.encryption.networkIsBack() }
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))

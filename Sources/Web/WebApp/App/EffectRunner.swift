@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 import WebHost
 
 /// Carries out what the client asks for: requests, timers, the store.

@@ -160,6 +160,8 @@ final class RoomListEntry<D: DOM> {
     let (prefix, text) = previewText(room)
     self.prefix.set(prefix)
     preview.set(text)
+    // For kept-list.js: what is encrypted is not kept where it could be read.
+    dom.setFlag(preview.node, "data-private", room.isEncrypted)
   }
 
   /// What was said last, and who or what it is from.

@@ -2,40 +2,39 @@ import ClientCore
 import EncryptionLink
 import JSON
 import MatrixModel
-import Messenger
 import WebHost
 
 /// End-to-end encryption in the page, as `MatrixClient` has it: what the client is given is clear text, and what it sends to encrypted rooms is
 /// encrypted first. The machine is in a Worker (`Sources/Web/EncryptionWorker`), loaded when the account has first something encrypted. It has
 /// neither network nor store: this carries out what it wants. Documentation/Decisions/0023-encryption.md
-final class PageEncryption {
+package final class PageEncryption {
   private static let account: ByteString = "e/account"
 
   /// Gives the client an input.
-  var answer: (Input) -> Void = { _ in }
+  package var answer: (Input) -> Void = { _ in }
   /// Asks the homeserver in the client's name.
-  var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
+  package var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
   /// The client has to go on without encryption.
-  var onLost: () -> Void = {}
+  package var onLost: () -> Void = {}
   /// Records whose keys begin so; replaced in tests, as is the next.
-  var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
+  package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
-  var write: () -> Void = {}
+  package var write: () -> Void = {}
   /// Makes the Worker and sets `send`; replaced in tests.
-  lazy var connect: () -> Void = { [self] in
+  package lazy var connect: () -> Void = { [self] in
     let port = EncryptionPort({ [self] in heard($0) }, onEnd: { [self] in lose() })
     self.port = port
     send = { port.send($0) }
   }
   /// Says something to the Worker; nil while there is none.
-  var send: (([UInt8]) -> Void)?
+  package var send: (([UInt8]) -> Void)?
 
   private var port: EncryptionPort?
   private var owner: Session?
   /// Whether an earlier page has left a device here. Then nothing may pass it by: the keys of messages come once.
   private var hasDevice = false
   /// Whether the machine has said something.
-  private(set) var isReady = false
+  private var isReady = false
   private var isLost = false
   /// What waits for the machine.
   private var answers: IDTable<[UInt8]> = [:]
@@ -48,10 +47,12 @@ final class PageEncryption {
   /// What the machine wants to be stored, and what happens once it is.
   private var held = EncryptionReport.Step()
 
+  package init() {}
+
   // MARK: Beginning and end
 
   /// Looks for a device of an earlier page, before the client starts.
-  func prepare(_ then: @escaping () -> Void) {
+  package func prepare(_ then: @escaping () -> Void) {
     read(Self.account) { [self] records in
       hasDevice = !records.isEmpty
       then()
@@ -59,7 +60,7 @@ final class PageEncryption {
   }
 
   /// Whose session it is; nil if there is none.
-  func follow(_ session: Session?) {
+  package func follow(_ session: Session?) {
     if let owner, owner.userID != session?.userID || owner.deviceID != session?.deviceID {
       stop()
       isLost = false
@@ -70,10 +71,10 @@ final class PageEncryption {
     if isNew, hasDevice { begin() }
   }
 
-  var isBegun: Bool { send != nil || isLost }
+  package var isBegun: Bool { send != nil || isLost }
 
   /// There is something encrypted now.
-  func begin() {
+  package func begin() {
     guard let owner, !isBegun else { return }
     connect()
     say(.begin(user: owner.userID.text, device: owner.deviceID.text))
@@ -90,7 +91,7 @@ final class PageEncryption {
   }
 
   /// It cannot be loaded, has stopped, or the store does not take what it has to keep: to go on would be to use keys twice.
-  func lose() {
+  package func lose() {
     guard !isLost, send != nil else { return }
     isLost = true
     let (answers, loads, messages) = (answers, loads, messages)
@@ -106,7 +107,7 @@ final class PageEncryption {
   // MARK: What passes through
 
   /// Whether the client gets the answer, with status 200, from here.
-  func takes(_ body: [UInt8], to target: String, _ id: RequestID) -> Bool {
+  package func takes(_ body: [UInt8], to target: String, _ id: RequestID) -> Bool {
     guard isOn, Self.mayBeEncrypted(target) else { return false }
     answers[id] = body
     say(.answer(id, target: ByteString(target), body: body))
@@ -114,7 +115,7 @@ final class PageEncryption {
   }
 
   /// Whether the client gets the records from here.
-  func takes(_ records: [StoreRecord], _ id: LoadID) -> Bool {
+  package func takes(_ records: [StoreRecord], _ id: LoadID) -> Bool {
     guard isOn, let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
     loads[id] = records
     say(.records(id, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
@@ -131,25 +132,26 @@ final class PageEncryption {
     guard let last = parts.last else { return false }
     if last.elementsEqual("members".utf8) || last.elementsEqual("joined_members".utf8) { return false }
     return parts.contains {
-      $0.elementsEqual("rooms".utf8) || $0.elementsEqual("sync".utf8) || $0.elementsEqual("search".utf8) || $0.elementsEqual("notifications".utf8)
+      $0.elementsEqual("rooms".utf8) || $0.elementsEqual("sync".utf8) || $0.elementsEqual("search".utf8)
+        || $0.elementsEqual("notifications".utf8)
     }
   }
 
-  func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
+  package func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
     begin()
     guard send != nil else { return answer(.notEncrypted(id, .encryptedRoom)) }
     let content = UnencryptedContent(
-      room: message.room.text, users: message.users.map { $0.text }, sharesHistory: message.sharesHistory, type: message.type.text,
-      content: message.content)
+      room: message.room.text, users: message.users.map { $0.text }, sharesHistory: message.sharesHistory,
+      type: message.type.text, content: message.content)
     messages[id] = content
     say(.encrypt(id, content))
   }
 
-  func networkIsBack() { say(.reachable) }
+  package func networkIsBack() { say(.reachable) }
 
   // MARK: What the machine says
 
-  func heard(_ message: [UInt8]) {
+  package func heard(_ message: [UInt8]) {
     guard send != nil else { return }
     do throws(LinkError) {
       switch try EncryptionReport.read(message) {
@@ -188,7 +190,9 @@ final class PageEncryption {
       answer(.encrypted(id, content))
     case .blocked(let id, let reason):
       guard let content = messages.removeValue(forKey: id) else { return }
-      if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted { return tell(room, id, content) }
+      if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted {
+        return tell(room, id, content)
+      }
       answer(.notEncrypted(id, reason == .malformed ? .invalidContent : .encryptedRoom))
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
@@ -215,7 +219,7 @@ final class PageEncryption {
   // MARK: Store, requests and time
 
   /// What goes into the store before the client's own changes, and what to call when the batch is, or is not, stored. nil where nothing is held.
-  func takeHeld() -> (changes: [StoreOperation], then: (Bool) -> Void)? {
+  package func takeHeld() -> (changes: [StoreOperation], then: (Bool) -> Void)? {
     guard !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return nil }
     let step = held
     held = EncryptionReport.Step()
