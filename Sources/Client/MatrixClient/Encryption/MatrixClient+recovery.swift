@@ -2,7 +2,6 @@ import ClientCore
 import Encryption
 import MatrixModel
 import Olm
-import ServerQueries
 
 /// An authenticator while keys are uploaded, and what the server wanted last.
 struct IdentityAuthenticator: Sendable {
