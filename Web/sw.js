@@ -16,6 +16,8 @@ const files = [
   'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'app.css', 'icon.svg',
   'icon-192.png', 'manifest.webmanifest',
 ];
+// The program of calls, which a server may still be building or not have.
+const furtherFiles = ['RoomCalls.wasm', 'RoomCalls.css'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 
@@ -30,7 +32,8 @@ self.addEventListener('activate', event => {
     .then(() => self.clients.claim()));
 });
 
-const kept = new Set(files.map(file => new URL(file, self.registration.scope).pathname));
+const pathOf = file => new URL(file, self.registration.scope).pathname;
+const kept = new Set([...files, ...furtherFiles].map(pathOf)), further = new Set(furtherFiles.map(pathOf));
 
 self.addEventListener('fetch', event => {
   const url = new URL(event.request.url);
@@ -50,6 +53,8 @@ async function answer(event, path) {
   if (old && origin === 'cache') return old;
   const fresh = fetch(path, { cache: 'no-cache' });
   event.waitUntil(fresh.then(response => response.ok && !isSame(response, old) ? keepAll() : undefined).catch(() => {}));
+  // A program beside the page's own is loaded long after it, when the network may be gone.
+  if (old && further.has(path)) return fresh.catch(() => old);
   if (!old || origin === 'network') return fresh;
   const late = new Promise(resolve => setTimeout(resolve, patienceMilliseconds, old));
   const answer = await Promise.race([fresh.catch(() => old), late]);
@@ -66,13 +71,19 @@ function isSame(response, old) {
 
 let keeping = null;
 
-// All files or, where one cannot be had, none of them.
+// All files or, where one cannot be had, none of them. Of the further ones those that can be had, so that nothing is left of another version.
 function keepAll() {
   keeping ??= (async () => {
-    const responses = await Promise.all(files.map(file => fetch(file, { cache: 'no-cache' })));
+    const ask = file => fetch(file, { cache: 'no-cache' });
+    const [responses, others] = await Promise.all([
+      Promise.all(files.map(ask)), Promise.all(furtherFiles.map(file => ask(file).catch(() => Response.error()))),
+    ]);
     if (!responses.every(response => response.ok)) throw new Error('a file of the page is missing');
     const cache = await caches.open(cacheName);
-    await Promise.all(files.map((file, index) => cache.put(file, responses[index])));
+    await Promise.all([
+      ...files.map((file, index) => cache.put(file, responses[index])),
+      ...furtherFiles.map((file, index) => others[index].ok ? cache.put(file, others[index]) : cache.delete(file)),
+    ]);
   })().finally(() => { keeping = null; });
   return keeping;
 }

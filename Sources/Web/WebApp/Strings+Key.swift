@@ -34,7 +34,8 @@ extension Strings {
       notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith
     // Room
     case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
-      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, chatBegins,
+      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, encryptionStopped, noEncryptedFiles,
+      chatBegins,
       sayHello, roomBegins, addTopic, endToEnd, endToEndNote, notEncrypted, notEncryptedNote, upgraded, mayNotWrite,
       goToNewRoom, onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard,
       selected, retry, select, saveMessage, selectedMessages, selectedCount, selectedMost, endSelection, deleteNow,

@@ -70,6 +70,8 @@ final class App<D: DOM> {
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
     effects.outlives = { [self] in client.isPassedOn($0) }
+    effects.encryption.ask = { [self] in ask($0, $1) }
+    effects.encryption.onLost = { [self] in loseEncryption() }
   }
 
   func start() {
@@ -92,10 +94,13 @@ final class App<D: DOM> {
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     client.reportsCalls = Host.canCall
     client.syncsDrafts = true
+    client.encrypts = true
     followArrivals()
     take(.presenceWanted(true))
     take(.start)
   }
+
+  func setEncrypts(_ encrypts: Bool) { client.encrypts = encrypts }
 
   /// Another tab goes on: saves what is not saved, then lets go of everything. A call ends, and its other side is told.
   func stop() {
@@ -126,6 +131,7 @@ final class App<D: DOM> {
         default: perform(effect)
         }
       }
+      followEncryption(changes)
       if !changes.isEmpty, !effects.isStopped { show(changes) }
       for (id, result) in queries { queryEnded(id, result) }
     }
