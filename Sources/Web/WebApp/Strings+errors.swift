@@ -25,7 +25,7 @@ extension Strings {
     case .targetFailed: self[.targetFailed]
     case .unknownEvent: self[.messageGone]
     case .notAllowed: self[.notAllowed]
-    case .encryptedRoom: self[.encrypted]
+    case .encryptedRoom, .unconfirmedIdentity: self[.encrypted]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
     case .attachmentIsGone: self[.fileGone]

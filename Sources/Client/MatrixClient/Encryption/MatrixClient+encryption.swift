@@ -14,26 +14,27 @@ extension MatrixClient {
     guard core.sessionState == .signedIn || core.sessionState == .softLoggedOut, let session = core.session else {
       return endEncryption()
     }
-    if let host = encryption, host.user == session.userID, host.device == session.deviceID { return }
+    if let host = encryptionHost, host.user == session.userID, host.device == session.deviceID { return }
     guard core.sessionState == .signedIn, core.encrypts else { return }
-    encryption = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
+    encryptionHost = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
     step { $0.start(at: MatrixClient.now()) }
   }
 
   private func endEncryption() {
-    guard encryption != nil else { return }
-    encryption = nil
+    guard encryptionHost != nil else { return }
+    encryptionHost = nil
     wakeTimer?.task.cancel()
     wakeTimer = nil
     machineRequests = [:]
     held = EncryptionStep()
     stopWaitingForDevice()
+    endEncryptionCommands()
   }
 
   /// Waits until the server has the keys of this device: others can write to it from then on. It does not wait for long, nor for a server that
   /// has no encryption.
   func deviceIsPublished() async {
-    guard let host = encryption, !host.isPublished, host.broken == nil else { return }
+    guard let host = encryptionHost, !host.isPublished, host.broken == nil else { return }
     let timeout = Task {
       try? await Task.sleep(for: .seconds(10))
       if !Task.isCancelled { stopWaitingForDevice() }
@@ -50,20 +51,20 @@ extension MatrixClient {
 
   /// The store did not take what the machine has to keep. To go on would be to use keys twice after a restart.
   func loseEncryption() {
-    guard var host = encryption else { return }
+    guard var host = encryptionHost else { return }
     let rest = host.abandon()
     endEncryption()
     stopEncrypting()
-    for delivery in rest.deliveries { handle(Input(delivery)) }
+    for delivery in rest.deliveries { take(delivery) }
   }
 
   // MARK: Steps
 
   /// Takes a step of the machine, and does all that follows from it.
   func step(_ body: (inout EncryptionHost) -> EncryptionStep) {
-    guard var host = encryption else { return }
+    guard var host = encryptionHost else { return }
     let step = body(&host)
-    encryption = host
+    encryptionHost = host
     carryOut(step)
   }
 
@@ -71,18 +72,24 @@ extension MatrixClient {
     held.changes += step.changes
     held.later += step.later
     held.requests += step.requests
-    for delivery in step.deliveries { handle(Input(delivery)) }
+    for delivery in step.deliveries { take(delivery) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
-    if encryption?.isOver ?? false { loseEncryption() }
-    if encryption.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
+    if encryptionHost?.isOver ?? false { loseEncryption() }
+    if encryptionHost.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
+    publishEncryptionStatus()
+  }
+
+  private func take(_ delivery: EncryptionDelivery) {
+    if case .ended(let command, let outcome) = delivery { return endEncryptionCommand(command, outcome) }
+    if let input = Input(delivery) { handle(input) }
   }
 
   /// What waited until the machine's records are durable.
   func release(_ step: EncryptionStep, isStored: Bool) {
     guard isStored else { return loseEncryption() }
-    for delivery in step.later { handle(Input(delivery)) }
+    for delivery in step.later { take(delivery) }
     for request in step.requests { ask(request) }
   }
 
@@ -101,7 +108,7 @@ extension MatrixClient {
   func decrypts(_ response: Response, to request: HTTPRequest, _ id: RequestID) -> Bool {
     // Another program gets what the server says, and no clear text.
     guard case .answer(200, let body) = response, !core.isPassedOn(id) else { return false }
-    guard let step = encryption?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
+    guard let step = encryptionHost?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
     carryOut(step)
     return true
   }
@@ -110,36 +117,40 @@ extension MatrixClient {
   func decrypts(_ records: [StoreRecord], _ id: LoadID) -> Bool {
     guard let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
     let records = records.map { EncryptionRecord($0) }
-    guard let step = encryption?.take(records, of: room, for: id, at: MatrixClient.now()) else { return false }
+    guard let step = encryptionHost?.take(records, of: room, for: id, at: MatrixClient.now()) else { return false }
     carryOut(step)
     return true
   }
 
   // MARK: Requests and time
 
-  private func ask(_ request: MachineRequest) {
-    guard encryption != nil, let id = try? nextID() else { return }
-    machineRequests[id] = request.id
-    let target = request.endpoint.path(of: request.parameters)
-    handle(.query(QueryRequest(endpoint: request.endpoint, target: target, body: request.body), id: id))
+  /// - Parameter authentication: the `auth` object that the server wants.
+  func ask(_ request: MachineRequest, authentication: [UInt8]? = nil) {
+    guard encryptionHost != nil, let id = try? nextID() else { return }
+    machineRequests[id] = request
+    let body = request.body.isEmpty ? nil : request.body
+    var query = QueryRequest(endpoint: request.endpoint, target: request.target, body: body)
+    query.authentication = authentication
+    handle(.query(query, id: id))
   }
 
   /// The end of one of the machine's requests.
   func answerMachine(_ id: CommandID, _ result: QueryResult) {
     guard let request = machineRequests.removeValue(forKey: id) else { return }
+    if case .failed(.authenticationNeeded(let needed)) = result { return authenticate(request, needed) }
     let input: MachineInput =
       switch result {
-      case .answer(let json): .answered(request, json)
-      case .failed(let error): .failed(request, error.isFinal ? .refused : .unreachable)
+      case .answer(let json): .answered(request.id, json)
+      case .failed(let error): .failed(request.id, error.isFinal ? .refused : .unreachable)
       }
     step { $0.handle(input, at: MatrixClient.now()) }
   }
 
   private func setWakeTimer() {
-    guard wakeTimer?.at != encryption?.wakeAt else { return }
+    guard wakeTimer?.at != encryptionHost?.wakeAt else { return }
     wakeTimer?.task.cancel()
     wakeTimer = nil
-    guard let at = encryption?.wakeAt else { return }
+    guard let at = encryptionHost?.wakeAt else { return }
     let task = Task {
       try? await Task.sleep(for: .milliseconds(max(0, at - MatrixClient.now())))
       guard !Task.isCancelled else { return }
@@ -164,20 +175,31 @@ extension StoreOperation {
 }
 
 extension Input {
-  fileprivate init(_ delivery: EncryptionDelivery) {
+  /// nil for what is not the core's.
+  fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .answer(let request, let body): self = .response(request, .answer(status: 200, body: body))
     case .records(let load, let records):
       self = .loaded(load, records.map { StoreRecord(key: $0.key, value: $0.value) })
     case .encrypted(let message, let content): self = .encrypted(message, content)
-    case .blocked(let message, let reason):
-      self = .notEncrypted(message, reason == .malformed ? .invalidContent : .encryptedRoom)
+    case .blocked(let message, let reason): self = .notEncrypted(message, ClientError(reason))
     case .late(let room, let events): self = .decrypted(room, events)
+    case .ended: return nil
     }
   }
 }
 
 extension ClientError {
+  fileprivate init(_ reason: Blocked) {
+    switch reason {
+    case .malformed: self = .invalidContent
+    case .undecided(.verifiedIdentitiesChanged(let users)), .undecided(.identitiesChanged(let users)):
+      self = users.first.map { .unconfirmedIdentity($0) } ?? .encryptedRoom
+    case .undecided(.ownDeviceUnverified(let user)): self = .unconfirmedIdentity(user)
+    case .notEncrypted, .unknownAlgorithm, .broken: self = .encryptedRoom
+    }
+  }
+
   /// Whether another try would end the same.
   fileprivate var isFinal: Bool {
     guard case .refused(let status, _, _, _) = self else { return false }

@@ -34,7 +34,9 @@ struct RecordNames: Sendable {
   static let holders: ByteString = "e/held/", sending: ByteString = "e/send/"
 
   static let secretByteCount = 32
-  static var inMemory: [ByteString] { [account, users, rooms, outbound, holders, sending] }
+  static var inMemory: [ByteString] {
+    [account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting]
+  }
 
   let secret: Secret
 
