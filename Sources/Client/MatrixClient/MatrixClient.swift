@@ -52,12 +52,15 @@ public actor MatrixClient {
 
   // Encryption
   /// nil without a session.
-  var encryption: EncryptionHost?
+  var encryptionHost: EncryptionHost?
   /// Changes of the machine for the batch that the core writes next, and what waits for them.
   var held = EncryptionStep()
   var machineRequests: [CommandID: UInt64] = [:]
   /// Who waits for this device to be known at the server.
   var deviceWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Who waits for keys of rooms that are exported or imported.
+  var keyTransfers: [UInt64: CheckedContinuation<KeyTransfer?, Never>] = [:]
+  var lastKeyTransfer: UInt64 = 0
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
@@ -271,6 +274,7 @@ public actor MatrixClient {
     for task in timers.values { task.cancel() }
     wakeTimer?.task.cancel()
     stopWaitingForDevice()
+    endKeyTransfers()
     requests = [:]
     timers = [:]
     jobs.finish()
@@ -338,7 +342,8 @@ public actor MatrixClient {
 
   /// One batch with what the machine has to keep.
   func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
-    guard id != nil || !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return }
+    let isNeeded = !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
+    guard id != nil || isNeeded else { return }
     let step = held
     held = EncryptionStep()
     jobs.yield(.write(id, step.changes.map { StoreOperation($0) } + operations, step: step))

@@ -14,26 +14,27 @@ extension MatrixClient {
     guard core.sessionState == .signedIn || core.sessionState == .softLoggedOut, let session = core.session else {
       return endEncryption()
     }
-    if let host = encryption, host.user == session.userID, host.device == session.deviceID { return }
+    if let host = encryptionHost, host.user == session.userID, host.device == session.deviceID { return }
     guard core.sessionState == .signedIn, core.encrypts else { return }
-    encryption = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
+    encryptionHost = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
     step { $0.start(at: MatrixClient.now()) }
   }
 
   private func endEncryption() {
-    guard encryption != nil else { return }
-    encryption = nil
+    guard encryptionHost != nil else { return }
+    encryptionHost = nil
     wakeTimer?.task.cancel()
     wakeTimer = nil
     machineRequests = [:]
     held = EncryptionStep()
     stopWaitingForDevice()
+    endKeyTransfers()
   }
 
   /// Waits until the server has the keys of this device: others can write to it from then on. It does not wait for long, nor for a server that
   /// has no encryption.
   func deviceIsPublished() async {
-    guard let host = encryption, !host.isPublished, host.broken == nil else { return }
+    guard let host = encryptionHost, !host.isPublished, host.broken == nil else { return }
     let timeout = Task {
       try? await Task.sleep(for: .seconds(10))
       if !Task.isCancelled { stopWaitingForDevice() }
@@ -50,7 +51,7 @@ extension MatrixClient {
 
   /// The store did not take what the machine has to keep. To go on would be to use keys twice after a restart.
   func loseEncryption() {
-    guard var host = encryption else { return }
+    guard var host = encryptionHost else { return }
     let rest = host.abandon()
     endEncryption()
     stopEncrypting()
@@ -61,28 +62,30 @@ extension MatrixClient {
 
   /// Takes a step of the machine, and does all that follows from it.
   func step(_ body: (inout EncryptionHost) -> EncryptionStep) {
-    guard var host = encryption else { return }
+    guard var host = encryptionHost else { return }
     let step = body(&host)
-    encryption = host
+    encryptionHost = host
     carryOut(step)
   }
 
   private func carryOut(_ step: EncryptionStep) {
     held.changes += step.changes
     held.later += step.later
+    held.keyTransfers += step.keyTransfers
     held.requests += step.requests
     for delivery in step.deliveries { handle(Input(delivery)) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
-    if encryption?.isOver ?? false { loseEncryption() }
-    if encryption.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
+    if encryptionHost?.isOver ?? false { loseEncryption() }
+    if encryptionHost.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
   }
 
   /// What waited until the machine's records are durable.
   func release(_ step: EncryptionStep, isStored: Bool) {
     guard isStored else { return loseEncryption() }
     for delivery in step.later { handle(Input(delivery)) }
+    for transfer in step.keyTransfers { end(transfer) }
     for request in step.requests { ask(request) }
   }
 
@@ -101,7 +104,7 @@ extension MatrixClient {
   func decrypts(_ response: Response, to request: HTTPRequest, _ id: RequestID) -> Bool {
     // Another program gets what the server says, and no clear text.
     guard case .answer(200, let body) = response, !core.isPassedOn(id) else { return false }
-    guard let step = encryption?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
+    guard let step = encryptionHost?.take(body, to: request.target, for: id, at: MatrixClient.now()) else { return false }
     carryOut(step)
     return true
   }
@@ -110,7 +113,7 @@ extension MatrixClient {
   func decrypts(_ records: [StoreRecord], _ id: LoadID) -> Bool {
     guard let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
     let records = records.map { EncryptionRecord($0) }
-    guard let step = encryption?.take(records, of: room, for: id, at: MatrixClient.now()) else { return false }
+    guard let step = encryptionHost?.take(records, of: room, for: id, at: MatrixClient.now()) else { return false }
     carryOut(step)
     return true
   }
@@ -118,7 +121,7 @@ extension MatrixClient {
   // MARK: Requests and time
 
   private func ask(_ request: MachineRequest) {
-    guard encryption != nil, let id = try? nextID() else { return }
+    guard encryptionHost != nil, let id = try? nextID() else { return }
     machineRequests[id] = request.id
     let target = request.endpoint.path(of: request.parameters)
     handle(.query(QueryRequest(endpoint: request.endpoint, target: target, body: request.body), id: id))
@@ -136,10 +139,10 @@ extension MatrixClient {
   }
 
   private func setWakeTimer() {
-    guard wakeTimer?.at != encryption?.wakeAt else { return }
+    guard wakeTimer?.at != encryptionHost?.wakeAt else { return }
     wakeTimer?.task.cancel()
     wakeTimer = nil
-    guard let at = encryption?.wakeAt else { return }
+    guard let at = encryptionHost?.wakeAt else { return }
     let task = Task {
       try? await Task.sleep(for: .milliseconds(max(0, at - MatrixClient.now())))
       guard !Task.isCancelled else { return }

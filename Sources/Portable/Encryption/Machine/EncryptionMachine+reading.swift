@@ -82,7 +82,7 @@ extension EncryptionMachine {
     }
   }
 
-  private mutating func readLate(_ names: [RoomKeys.Name]) {
+  mutating func readLate(_ names: [RoomKeys.Name]) {
     var late: [DecryptedEvent] = []
     for name in names {
       for event in waiting.take(name) {
