@@ -21,7 +21,7 @@ import Testing
   static let reports: [EncryptionReport] = {
     var step = EncryptionReport.Step()
     step.deliveries = [
-      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .unknownAlgorithm),
+      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .undecided, about: "@bob:two.example"),
       .late(room: "!tea:one.example", [[1], []])
     ]
     step.changes = [.put(record), .delete("e/send/1")]

@@ -63,7 +63,7 @@ import Testing
       room: "!tea:one.example", users: ["@ann:one.example"], sharesHistory: false, type: "m.room.message",
       content: Array(#"{"msgtype":"m.text","body":"hello"}"#.utf8))
     let before = try Self.steps(of: .encrypt(1, content), &desk)
-    #expect(before.flatMap { $0.deliveries } == [.blocked(1, .notEncrypted)])
+    #expect(before.flatMap { $0.deliveries } == [.blocked(1, .notEncrypted, about: "")])
     let state = Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8)
     _ = try Self.steps(of: .encryption(room: "!tea:one.example", content: state), &desk)
     let steps = try Self.steps(of: .encrypt(2, content), &desk)

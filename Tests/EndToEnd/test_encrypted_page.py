@@ -78,8 +78,8 @@ async def _(test):
         await boris.sign_in(users["boris"])
         await alice.page.get_by_role("button", name="New conversation").first.click()
         await alice.dialog.get_by_role("tab", name="New room").click()
-        await alice.dialog.get_by_label("Name", exact=True).fill("Bank")
-        await alice.dialog.get_by_label("Invite").press_sequentially(users["boris"].user_id + " ")
+        await alice.dialog.get_by_label("Room name").fill("Bank")
+        await alice.dialog.get_by_label("Invite (optional)").press_sequentially(users["boris"].user_id + " ")
         await alice.dialog.get_by_label("End-to-end encrypted").check()
         await alice.picture("new-encrypted-room")
         await alice.dialog.get_by_role("button", name="Create room").click()
@@ -114,6 +114,7 @@ async def _(test):
     async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
         await one.write("in clear text")
         await other.sees("in clear text")
+        await one.page.get_by_role("button", name="Members and settings").click()
         await one.room_settings("Access")
         await one.dialog.get_by_role("button", name="Turn on encryption").click()
         await one.dialog.last.get_by_text("This cannot be turned off later").wait_for()

@@ -31,7 +31,8 @@ package enum EncryptionReport: Equatable, Sendable {
     case records(UInt32, [LinkRecord])
     /// The content of `m.room.encrypted`.
     case encrypted(UInt64, [UInt8])
-    case blocked(UInt64, Block)
+    /// `about`: whose keys are not confirmed; empty for other reasons.
+    case blocked(UInt64, Block, about: ByteString)
     /// Events whose keys came late, as JSON.
     case late(room: ByteString, [[UInt8]])
   }
@@ -63,6 +64,8 @@ package enum EncryptionReport: Equatable, Sendable {
     /// The machine has never seen that the room is encrypted.
     case notEncrypted
     case unknownAlgorithm, malformed, broken
+    /// The keys of a user have changed, or this device is not verified: the person has to decide first.
+    case undecided
   }
 
   package enum Broken: UInt8, Sendable {
@@ -148,10 +151,11 @@ extension EncryptionReport.Delivery {
       writer.write(kind: 2)
       writer.write(message)
       writer.write(content)
-    case .blocked(let message, let reason):
+    case .blocked(let message, let reason, let user):
       writer.write(kind: 3)
       writer.write(message)
       writer.write(kind: reason.rawValue)
+      writer.write(user)
     case .late(let room, let events):
       writer.write(kind: 4)
       writer.write(room)
@@ -167,7 +171,7 @@ extension EncryptionReport.Delivery {
     case 3:
       let message = try reader.uint64()
       guard let reason = EncryptionReport.Block(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .blocked(message, reason)
+      self = .blocked(message, reason, about: try reader.text())
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
     default: throw .unknownKind
     }

@@ -110,22 +110,25 @@ extension LinkRecord {
 extension EncryptionReport.Step {
   fileprivate init(_ step: EncryptionStep) {
     self.init()
-    deliveries = step.deliveries.map { EncryptionReport.Delivery($0) }
+    deliveries = step.deliveries.compactMap { EncryptionReport.Delivery($0) }
     changes = step.changes.map { EncryptionReport.Change($0) }
-    later = step.later.map { EncryptionReport.Delivery($0) }
+    later = step.later.compactMap { EncryptionReport.Delivery($0) }
     requests = step.requests.map { EncryptionReport.Request($0) }
     loads = step.loads
   }
 }
 
 extension EncryptionReport.Delivery {
-  fileprivate init(_ delivery: EncryptionDelivery) {
+  /// nil for the end of a command: the page gives none yet.
+  fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .answer(let request, let body): self = .answer(request, body)
     case .records(let load, let records): self = .records(load, records.map { LinkRecord($0) })
     case .encrypted(let message, let content): self = .encrypted(message, content)
-    case .blocked(let message, let reason): self = .blocked(message, EncryptionReport.Block(reason))
+    case .blocked(let message, let reason):
+      self = .blocked(message, EncryptionReport.Block(reason), about: reason.user?.text ?? "")
     case .late(let room, let events): self = .late(room: room.text, events.map { Array($0.bytes) })
+    case .ended: return nil
     }
   }
 }
@@ -143,7 +146,7 @@ extension EncryptionReport.Request {
   fileprivate init(_ request: MachineRequest) {
     self.init(
       id: request.id, method: request.endpoint.method.rawValue,
-      target: ByteString(request.endpoint.path(of: request.parameters)), body: request.body)
+      target: ByteString(request.target), body: request.body)
   }
 }
 
@@ -154,6 +157,18 @@ extension EncryptionReport.Block {
     case .unknownAlgorithm: self = .unknownAlgorithm
     case .malformed: self = .malformed
     case .broken: self = .broken
+    case .undecided: self = .undecided
+    }
+  }
+}
+
+extension Blocked {
+  /// Whom the person has to decide about.
+  fileprivate var user: UserID? {
+    guard case .undecided(let block) = self else { return nil }
+    return switch block {
+    case .verifiedIdentitiesChanged(let users), .identitiesChanged(let users): users.first
+    case .ownDeviceUnverified(let user): user
     }
   }
 }

@@ -188,12 +188,18 @@ package final class PageEncryption {
     case .encrypted(let id, let content):
       messages[id] = nil
       answer(.encrypted(id, content))
-    case .blocked(let id, let reason):
+    case .blocked(let id, let reason, let user):
       guard let content = messages.removeValue(forKey: id) else { return }
       if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted {
         return tell(room, id, content)
       }
-      answer(.notEncrypted(id, reason == .malformed ? .invalidContent : .encryptedRoom))
+      let error: ClientError =
+        switch reason {
+        case .malformed: .invalidContent
+        case .undecided: UserID(user).map { .unconfirmedIdentity($0) } ?? .encryptedRoom
+        case .notEncrypted, .unknownAlgorithm, .broken: .encryptedRoom
+        }
+      answer(.notEncrypted(id, error))
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
@@ -234,8 +240,10 @@ package final class PageEncryption {
   }
 
   private func ask(_ request: EncryptionReport.Request) {
-    let endpoint: Endpoint = request.method == Endpoint.Method.put.rawValue ? .sendToDevice : .queryKeys
-    ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: request.body)) { [self] result in
+    let method = Endpoint.Method(rawValue: request.method) ?? .get
+    let body = request.body.isEmpty ? nil : request.body
+    let endpoint = Endpoint(method, "", rateLimited: true)
+    ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: body)) { [self] result in
       switch result {
       case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
       case .failed(let error): say(.failed(request.id, isFinal: error.isFinalForEncryption))
