@@ -36,7 +36,7 @@ final class RoomListEntry<D: DOM> {
     dom.setAttribute(node, "role", "listitem")
     button = dom.button("ma-entry", in: node)
     let picture = dom.element("span", "ma-picture", in: button)
-    avatar = dom.avatar(room.isDirect ? "ma-avatar-entry" : "ma-avatar-entry ma-square", in: picture)
+    avatar = dom.avatar("ma-avatar-entry", in: picture)
     presence = dom.element("span", "ma-presence", in: picture)
     dom.setFlag(presence, "hidden", true)
     let lines = dom.element("span", "ma-entry-lines", in: button)
