@@ -78,7 +78,7 @@ let package = Package(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "PageEncryption", "WebHost"
+        "EncryptionLink", "PageEncryption", "WebHost"
       ],
       settings: web),
     program(

@@ -3,7 +3,7 @@ import asyncio
 
 import nio
 
-from browser import expect, in_room, people, room_fragment
+from browser import in_room, open_settings, people, room_fragment
 from client import User, room_path
 from harness import PATIENCE, test
 from test_encryption import devices, peers, reads
@@ -129,3 +129,46 @@ async def _(test):
         await other.write("I can read it")
         await one.sees("I can read it")
         assert said(alice, room) == ["m.room.message", "m.room.encrypted", "m.room.encrypted"]
+
+
+async def open_encryption(person):
+    await open_settings(person.page)
+    await person.dialog.get_by_role("tab", name="Encryption").click()
+
+
+@test("a person makes a recovery key in one browser and reads old messages in another with it; a wrong one is refused")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Archive", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        await one.write("from long ago")
+        await other.sees("from long ago")
+        await other.write("so it is")
+        await one.sees("so it is")
+        await open_encryption(one)
+        await one.dialog.get_by_text("This browser is verified.").wait_for()
+        await one.dialog.get_by_role("button", name="Set up recovery").click()
+        await one.dialog.get_by_text("Write it down").wait_for()
+        key = await one.dialog.locator(".ma-copy-text").last.inner_text()
+        await one.picture("recovery-key")
+        assert len(key.split()) == 12, "48 characters in groups of four"
+        async with people(test, "alice2") as third:
+            await third.sign_in(alice, room_fragment(room))
+            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await open_encryption(third)
+            await third.dialog.get_by_text("This browser is not verified").wait_for()
+            field = third.dialog.get_by_label("Recovery key or passphrase")
+            await field.fill(key[:-4] + "abcd")
+            await third.dialog.get_by_role("button", name="Verify with recovery key").click()
+            await third.dialog.get_by_text("This is not the recovery key").wait_for()
+            await third.picture("wrong-recovery-key")
+            await field.fill(key)
+            await third.dialog.get_by_role("button", name="Verify with recovery key").click()
+            await third.dialog.get_by_text("This browser is verified.").wait_for()
+            await third.page.keyboard.press("Escape")
+            await third.sees("from long ago")
+            await third.sees("so it is")
+            await third.write("and I am back")
+            await other.sees("and I am back")

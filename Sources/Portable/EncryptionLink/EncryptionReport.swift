@@ -21,6 +21,7 @@ package enum EncryptionReport: Equatable, Sendable {
     package var broken: Broken?
     /// Whether nothing more comes.
     package var isOver = false
+    package var state = State()
 
     package init() {}
   }
@@ -35,6 +36,44 @@ package enum EncryptionReport: Equatable, Sendable {
     case blocked(UInt64, Block, about: ByteString)
     /// Events whose keys came late, as JSON.
     case late(room: ByteString, [[UInt8]])
+    case ended(UInt64, Outcome)
+  }
+
+  /// What views show.
+  package struct State: Equatable, Sendable {
+    package enum Backup: UInt8, Sendable { case off, on, replaced, deleted }
+
+    /// Whether the account has cross-signing keys.
+    package var hasIdentity = false
+    package var isVerified = false
+    package var backup = Backup.off
+    /// Keys of the backup that are here, of how many; of none where nothing is restored.
+    package var restored: UInt32 = 0
+    package var restoring: UInt32 = 0
+
+    package init() {}
+  }
+
+  /// How an `EncryptionAction` ended.
+  package enum Outcome: Equatable, Sendable {
+    /// With the recovery key, where one was made.
+    case done(ByteString)
+    case recovery(Recovery)
+    case failed(Failure)
+  }
+
+  package enum Recovery: UInt8, Sendable {
+    /// There is no recovery key.
+    case disabled
+    case enabled
+    /// The recovery key does not open all that it should.
+    case incomplete
+    /// Another recovery key was set up since this device used one.
+    case changed
+  }
+
+  package enum Failure: UInt8, Sendable {
+    case refused, unreachable, unusable, unverified, wrongKey, incomplete, noBackup
   }
 
   package enum Change: Equatable, Sendable {
@@ -117,6 +156,11 @@ extension EncryptionReport.Step {
     writer.write(wakeAt ?? 0)
     writer.write(kind: broken.map { $0.rawValue + 1 } ?? 0)
     writer.write(isOver)
+    writer.write(state.hasIdentity)
+    writer.write(state.isVerified)
+    writer.write(kind: state.backup.rawValue)
+    writer.write(state.restored)
+    writer.write(state.restoring)
   }
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
@@ -133,6 +177,12 @@ extension EncryptionReport.Step {
       self.broken = known
     }
     isOver = try reader.flag()
+    state.hasIdentity = try reader.flag()
+    state.isVerified = try reader.flag()
+    guard let backup = EncryptionReport.State.Backup(rawValue: try reader.byte()) else { throw .unknownKind }
+    state.backup = backup
+    state.restored = try reader.uint32()
+    state.restoring = try reader.uint32()
   }
 }
 
@@ -160,6 +210,10 @@ extension EncryptionReport.Delivery {
       writer.write(kind: 4)
       writer.write(room)
       writer.write(events) { $0.write($1) }
+    case .ended(let number, let outcome):
+      writer.write(kind: 5)
+      writer.write(number)
+      outcome.write(to: &writer)
     }
   }
 
@@ -173,6 +227,7 @@ extension EncryptionReport.Delivery {
       guard let reason = EncryptionReport.Block(rawValue: try reader.byte()) else { throw .unknownKind }
       self = .blocked(message, reason, about: try reader.text())
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
+    case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
     default: throw .unknownKind
     }
   }
@@ -209,5 +264,34 @@ extension EncryptionReport.Request {
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
     self.init(id: try reader.uint64(), method: try reader.byte(), target: try reader.text(), body: try reader.bytes())
+  }
+}
+
+extension EncryptionReport.Outcome {
+  fileprivate func write(to writer: inout LinkWriter) {
+    switch self {
+    case .done(let text):
+      writer.write(kind: 0)
+      writer.write(text)
+    case .recovery(let state):
+      writer.write(kind: 1)
+      writer.write(kind: state.rawValue)
+    case .failed(let reason):
+      writer.write(kind: 2)
+      writer.write(kind: reason.rawValue)
+    }
+  }
+
+  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
+    switch try reader.byte() {
+    case 0: self = .done(try reader.text())
+    case 1:
+      guard let state = EncryptionReport.Recovery(rawValue: try reader.byte()) else { throw .unknownKind }
+      self = .recovery(state)
+    case 2:
+      guard let reason = EncryptionReport.Failure(rawValue: try reader.byte()) else { throw .unknownKind }
+      self = .failed(reason)
+    default: throw .unknownKind
+    }
   }
 }

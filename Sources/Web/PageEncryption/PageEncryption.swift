@@ -16,6 +16,9 @@ package final class PageEncryption {
   package var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
   /// The client has to go on without encryption.
   package var onLost: () -> Void = {}
+  /// What views show; nil while the machine is not there.
+  package private(set) var state: EncryptionReport.State?
+  package var onState: () -> Void = {}
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
@@ -42,6 +45,8 @@ package final class PageEncryption {
   private var messages: [UInt64: UnencryptedContent] = [:]
   /// Rooms that the machine was told of because it had not seen that they are encrypted.
   private var toldRooms: Set<RoomID> = []
+  private var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
+  private var lastAction: UInt64 = 0
   private var wakeTimer: (at: Int64, task: HostTask)?
 
   /// What the machine wants to be stored, and what happens once it is.
@@ -88,6 +93,10 @@ package final class PageEncryption {
     wakeTimer = nil
     held = EncryptionReport.Step()
     (answers, loads, messages, toldRooms) = ([:], [:], [:], [])
+    state = nil
+    let ended = actions
+    actions = [:]
+    for then in ended.values { then(nil) }
   }
 
   /// It cannot be loaded, has stopped, or the store does not take what it has to keep: to go on would be to use keys twice.
@@ -147,6 +156,15 @@ package final class PageEncryption {
     say(.encrypt(id, content))
   }
 
+  /// - Parameter then: hears how it ended; nil where there is no machine.
+  package func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+    begin()
+    guard send != nil else { return then(nil) }
+    lastAction += 1
+    actions[lastAction] = then
+    say(.command(lastAction, action))
+  }
+
   package func networkIsBack() { say(.reachable) }
 
   // MARK: What the machine says
@@ -166,6 +184,7 @@ package final class PageEncryption {
   }
 
   private func carryOut(_ step: EncryptionReport.Step) {
+    let isFirst = !isReady
     isReady = true
     held.changes += step.changes
     held.later += step.later
@@ -174,7 +193,12 @@ package final class PageEncryption {
     write()
     if !step.loads.isEmpty { load(step.loads) }
     setWakeTimer(step.wakeAt)
-    if step.isOver { lose() }
+    if step.isOver { return lose() }
+    // The account's first device makes its identity.
+    if isFirst, !hasDevice { perform(.setUpIdentity) { _ in } }
+    guard state != step.state else { return }
+    state = step.state
+    onState()
   }
 
   private func deliver(_ delivery: EncryptionReport.Delivery) {
@@ -203,6 +227,7 @@ package final class PageEncryption {
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
+    case .ended(let number, let outcome): actions.removeValue(forKey: number)?(outcome)
     }
   }
 
@@ -288,6 +313,8 @@ extension StoreOperation {
 extension ClientError {
   /// Whether another try would end the same.
   fileprivate var isFinalForEncryption: Bool {
+    // Nobody is asked for a password behind the scenes.
+    if case .authenticationNeeded = self { return true }
     guard case .refused(let status, _, _, _) = self else { return false }
     return (400..<500).contains(status) && status != 401 && status != 429
   }

@@ -1,4 +1,6 @@
 import ClientCore
+import EncryptionLink
+import JSON
 import MatrixModel
 import Messenger
 import PageEncryption
@@ -26,6 +28,21 @@ extension App {
     guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted
     else { return false }
     return room.can(.send(.message), by: userID) ?? true
+  }
+
+  /// Sends what could not be sent. Where the keys of somebody have changed the person decides first.
+  func retry(_ item: TimelineItem, in room: RoomID) {
+    guard case .failed(.unconfirmedIdentity(let user)) = item.delivery else {
+      return ask(.sending(.retry(room, .item(item.id))))
+    }
+    let name = client.room(room)?.displayName(of: user).string ?? user.string
+    dialogs.open {
+      ConfirmDialog(
+        self, Strings[.keysChanged, name], note: Strings[.keysChangedNote], action: .sendAnyway, busy: .sending, in: $0,
+        run: { [self] ended in
+          effects.encryption.perform(.acceptIdentity(of: user.text)) { _ in ended(nil) }
+        }, { [self] in ask(.sending(.retry(room, .item(item.id)))) })
+    }
   }
 
   /// Encrypted rooms can be read as far as they were, and nobody writes there, until the page is loaded anew.

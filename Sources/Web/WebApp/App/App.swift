@@ -32,6 +32,8 @@ final class App<D: DOM> {
   var waitingQueries: IDTable<(QueryResult) -> Void> = [:]
   /// From a single sign-on that came back to this page; empty if this tab did not start one.
   var loginToken: ByteString?
+  /// Called when the encryption has news for the page that shows it.
+  var onEncryptionState: (() -> Void)?
   /// Called once, when the list of ignored users changes.
   var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
@@ -73,6 +75,7 @@ final class App<D: DOM> {
     effects.outlives = { [self] in client.isPassedOn($0) }
     effects.encryption.ask = { [self] in ask($0, $1) }
     effects.encryption.onLost = { [self] in loseEncryption() }
+    effects.encryption.onState = { [self] in onEncryptionState?() }
   }
 
   func start() {
