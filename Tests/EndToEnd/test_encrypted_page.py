@@ -154,6 +154,10 @@ async def _(test):
         key = await one.dialog.locator(".ma-copy-text").last.inner_text()
         await one.picture("recovery-key")
         assert len(key.split()) == 12, "48 characters in groups of four"
+        # Keys go into the backup a few seconds after they came.
+        async with asyncio.timeout(PATIENCE):
+            while (await asyncio.to_thread(alice.get, "room_keys/version")).ok()["count"] < 2:
+                await asyncio.sleep(0.2)
         async with people(test, "alice2") as third:
             await third.sign_in(alice, room_fragment(room))
             await third.page.get_by_text("This message could not be decrypted").first.wait_for()

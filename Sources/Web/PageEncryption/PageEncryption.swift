@@ -9,6 +9,8 @@ import WebHost
 /// neither network nor store: this carries out what it wants. Documentation/Decisions/0023-encryption.md
 package final class PageEncryption {
   private static let account: ByteString = "e/account"
+  /// Of records that no load of the client waits for.
+  private static let noLoad = LoadID.max
 
   /// Gives the client an input.
   package var answer: (Input) -> Void = { _ in }
@@ -19,6 +21,8 @@ package final class PageEncryption {
   /// What views show; nil while the machine is not there.
   package private(set) var state: EncryptionReport.State?
   package var onState: () -> Void = {}
+  /// A machine that is new here can be told of what came before it (`review`).
+  package var onNew: () -> Void = {}
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
@@ -131,6 +135,14 @@ package final class PageEncryption {
     return true
   }
 
+  /// Shows the machine what the client has stored of a room: keys that come later can be for that.
+  package func review(_ room: RoomID) {
+    read(TimelineRecord.prefix(of: room)) { [self] records in
+      guard send != nil, !records.isEmpty else { return }
+      say(.records(Self.noLoad, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
+    }
+  }
+
   /// A machine that begins has missed nothing yet: the client need not wait until it is loaded.
   private var isOn: Bool { send != nil && (isReady || hasDevice) }
 
@@ -195,7 +207,10 @@ package final class PageEncryption {
     setWakeTimer(step.wakeAt)
     if step.isOver { return lose() }
     // The account's first device makes its identity.
-    if isFirst, !hasDevice { perform(.setUpIdentity) { _ in } }
+    if isFirst, !hasDevice {
+      perform(.setUpIdentity) { _ in }
+      onNew()
+    }
     guard state != step.state else { return }
     state = step.state
     onState()
@@ -208,6 +223,7 @@ package final class PageEncryption {
       answer(.response(id, .answer(status: 200, body: body)))
     case .records(let id, let records):
       loads[id] = nil
+      guard id != Self.noLoad else { return }
       answer(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
     case .encrypted(let id, let content):
       messages[id] = nil

@@ -124,6 +124,10 @@ extension Client {
         eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
       settlePreview(id)
       notify(.room(id, .preview))
+      // A sync that is being stored writes the room as well.
+      if syncLoop.prepared == nil, let state = rooms[id]?.state {
+        write([.put(key: StoreKey.room(id), value: state.record(of: id))])
+      }
     }
     if room.state.countsUnread { recountUnread(id) }
   }

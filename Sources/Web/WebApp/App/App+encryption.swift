@@ -23,6 +23,13 @@ extension App {
     }
   }
 
+  /// What the first syncs brought came before there was a machine.
+  func reviewEncryptedRooms() {
+    for id in client.roomIDs.prefix(Self.reviewedRooms) where client.room(id)?.isEncrypted ?? false { effects.encryption.review(id) }
+  }
+
+  private static var reviewedRooms: Int { 200 }
+
   /// Whether messages can be sent to the room.
   func canWrite(in room: Room) -> Bool {
     guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted

@@ -75,6 +75,7 @@ final class App<D: DOM> {
     effects.outlives = { [self] in client.isPassedOn($0) }
     effects.encryption.ask = { [self] in ask($0, $1) }
     effects.encryption.onLost = { [self] in loseEncryption() }
+    effects.encryption.onNew = { [self] in reviewEncryptedRooms() }
     effects.encryption.onState = { [self] in onEncryptionState?() }
   }
 

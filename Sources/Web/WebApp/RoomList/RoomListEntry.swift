@@ -178,7 +178,9 @@ final class RoomListEntry<D: DOM> {
     if !isSelected, !room.draft.isEmpty { return (Strings[.draft, ""].trimmed, room.draft.string) }
     // What is not shown is no sign that nothing was said.
     guard let preview = room.preview else { return ("", room.hidesPreview ? "" : Strings[.noMessages]) }
-    guard let content = preview.content else { return ("", Strings[.removedMessage]) }
+    guard let content = preview.content else {
+      return ("", Strings[preview.isUndecryptable ? .encryptedMessage : .removedMessage])
+    }
     return (Strings.prefix(of: preview.sender, in: room, isOwn: preview.sender == app.userID), Strings.short(content))
   }
 }
