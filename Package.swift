@@ -308,7 +308,7 @@ let package = Package(
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
         "ServerAccounts", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
-    tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore", "CSQLite"]),
+    tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "CSQLite"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),
     tests(of: "WebSockets"),
     tests(of: "GStreamerMedia", uses: ["CallClient"]),

@@ -17,12 +17,13 @@ struct TerminalCommand: Sendable {
   ) {
     let account = choosesAccount ? [Option(name: "--account", value: "USER")] : []
     syntax = CommandSyntax(
-      words: [name], operands: operands, options: options + account + [Option(name: "--json")], takesSettings: false)
+      words: name.split(separator: " ").map(String.init), operands: operands,
+      options: options + account + [Option(name: "--json")], takesSettings: false)
     self.summary = summary
     self.run = run
   }
 
-  static let all = [logIn, logOut, rooms, send, read, export]
+  static let all = [logIn, logOut, rooms, send, read, export, exportKeys, importKeys]
 
   /// The part of the help text that lists them.
   static func help() -> String {
@@ -31,7 +32,9 @@ struct TerminalCommand: Sendable {
 
   /// The command that a command line names, and what follows its name.
   static func named(by words: [String]) -> (command: TerminalCommand, rest: [String])? {
-    for command in all where words.starts(with: command.syntax.words) { return (command, Array(words.dropFirst())) }
+    for command in all where words.starts(with: command.syntax.words) {
+      return (command, Array(words.dropFirst(command.syntax.words.count)))
+    }
     return nil
   }
 

@@ -64,6 +64,7 @@ enum TerminalError: Error, CustomStringConvertible {
     switch error {
     case let error as TerminalError: self = error
     case let error as ClientError: self = TerminalError(error)
+    case let error as KeyFileError: self = error == .cancelled ? .interrupted : .failed(error.english)
     case is CancellationError: self = .interrupted
     case let error as UsageError: self = .usage(error.description)
     case let error as PasswordPrompt.Failure: self = .failed(error.description)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 
+import nio
 import vodozemac
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from mautrix.crypto.ssss import Key, KeyMetadata, PassphraseMetadata
@@ -82,8 +83,32 @@ def backup_vector():
 """
 
 
+def key_file_vector():
+    """A file of matrix-nio with a session of vodozemac, and a message that it reads."""
+    outbound = vodozemac.GroupSession()
+    inbound = vodozemac.InboundGroupSession(outbound.session_key)
+    ciphertext = outbound.encrypt(json.dumps({"type": "m.room.message", "content": {"body": "tea"}, "room_id": "!tea:one.example"}).encode())
+    session = {
+        "algorithm": "m.megolm.v1.aes-sha2",
+        "forwarding_curve25519_key_chain": [],
+        "room_id": "!tea:one.example",
+        "sender_key": unpadded(hashlib.sha256(b"a device").digest()),
+        "sender_claimed_keys": {"ed25519": unpadded(hashlib.sha256(b"its fingerprint").digest())},
+        "session_id": outbound.session_id,
+        "session_key": inbound.export_at(0).to_base64(),
+    }
+    sealed = nio.crypto.key_export.encrypt(json.dumps([session]).encode(), PASSPHRASE, count=1_000)
+    text = "\n".join([nio.crypto.key_export.HEADER, sealed, nio.crypto.key_export.FOOTER])
+    return f"""  /// Of matrix-nio: a key file with the passphrase "{PASSPHRASE}", and a message that its session reads.
+  static let keyFile = \"\"\"
+{"".join(f"    {line}{chr(10)}" for line in text.splitlines())}    \"\"\"
+  static let keyFileSessionID = "{outbound.session_id}"
+  static let keyFileMessage = "{ciphertext.to_base64()}"
+"""
+
+
 def main():
-    parts = [storage_vectors(), backup_vector()]
+    parts = [storage_vectors(), backup_vector(), key_file_vector()]
     with open(os.path.join(HERE, "KeptVectors.swift"), "w", encoding="utf-8") as file:
         file.write("// Made by keep-vectors.py.\n\n// swift-format-ignore\nenum KeptVectors {\n" + "\n".join(parts) + "}\n")
 

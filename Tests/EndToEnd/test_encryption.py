@@ -7,12 +7,13 @@ import time
 
 import nio
 
-from client import User, room_path
+from client import PASSWORD, User, room_path
 from harness import PATIENCE, NotRun, test
 from peer_client import Peer
 from server import newest_build
 from test_mautrix import Person, says
 from test_nio import ENCRYPTION, Client, good, sync_until, text
+from test_terminal import Terminal
 
 
 class Direct:
@@ -135,3 +136,78 @@ async def sdk_and_mautrix(context):
         sessions = [event["content"]["session_id"] for event in ann.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
                     if event["type"] == "m.room.encrypted" and event["sender"] == ann.user_id]
         assert len(sessions) == len(set(sessions)) == 2, sessions
+
+
+@contextlib.asynccontextmanager
+async def second_device(context, user):
+    """Another device of somebody, with matrix-nio."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = nio.AsyncClientConfig(store_sync_tokens=True, encryption_enabled=True)
+        client = nio.AsyncClient(context.base, user.user_id, store_path=folder, config=config)
+        try:
+            good(await client.login(PASSWORD), nio.LoginResponse)
+            good(await client.sync(timeout=0, full_state=True), nio.SyncResponse)
+            yield client
+        finally:
+            await client.close()
+
+
+async def history(client, room):
+    """The texts of a room, oldest first, as far as matrix-nio can decrypt them."""
+    page = good(await client.room_messages(room, limit=100), nio.RoomMessagesResponse)
+    texts = []
+    for event in reversed(page.chunk):
+        if isinstance(event, nio.MegolmEvent):
+            with contextlib.suppress(nio.EncryptionError):
+                event = client.decrypt_event(event)
+        if isinstance(event, nio.RoomMessageText):
+            texts.append(event.body)
+    return texts
+
+
+@test("room keys go from the terminal client to matrix-nio and back in key files; a wrong passphrase and a file that was cut off say so")
+def key_files(context):
+    asyncio.run(_key_files(context))
+
+
+async def _key_files(context):
+    ann = User(context.base, "ann")
+    async with Client(context, "nia") as nia:
+        with Terminal(context) as old, Terminal(context) as new:
+            old.log_in(ann)
+            room = ann.create_room(name="Secret", preset="private_chat", initial_state=[ENCRYPTION], invite=[nia.user_id])
+            good(await nia.join(room), nio.JoinResponse)
+            old.run("send", "Secret", "from the terminal")
+            await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 2)
+            good(await nia.room_send(room, "m.room.message", text("from nio"), ignore_unverified_devices=True), nio.RoomSendResponse)
+            assert "from nio" in old.run("read", "Secret")
+            await sync_until(nia, lambda: True)
+            # From the terminal to nio.
+            passphrase, file = old.path("passphrase"), old.path("keys.txt")
+            with open(passphrase, "w") as words:
+                words.write("correct horse\n")
+            exported = old.json("keys", "export", file, "--passphrase-file", passphrase)
+            assert exported == [{"path": file, "keys": 2}], exported
+            async with second_device(context, ann) as tablet:
+                assert await history(tablet, room) == []
+                await tablet.import_keys(file, "correct horse")
+                assert await history(tablet, room) == ["from the terminal", "from nio"]
+            # From nio to a terminal that logs in after all that.
+            theirs = new.path("nio.txt")
+            await nia.export_keys(theirs, "correct horse", count=10_000)
+            new.log_in(ann)
+            unread = [entry["kind"] for entry in new.json("read", "Secret") if entry["kind"] in ("text", "undecryptable")]
+            assert unread == ["undecryptable"] * 2, unread
+            wrong = new.path("wrong")
+            with open(wrong, "w") as words:
+                words.write("wrong horse\n")
+            assert "passphrase is wrong" in new.run("keys", "import", theirs, "--passphrase-file", wrong, code=1)
+            with open(theirs) as whole, open(new.path("part.txt"), "w") as part:
+                part.write(whole.read()[:-40])
+            assert "end of the file is missing" in new.run("keys", "import", new.path("part.txt"), "--passphrase-file", passphrase, code=1)
+            assert "no terminal to ask" in new.run("keys", "import", theirs, code=64)
+            imported = new.json("keys", "import", theirs, "--passphrase-file", passphrase)
+            assert imported == [{"path": theirs, "keys": 2, "new": 2, "unusable": 0}], imported
+            assert new.json("keys", "import", theirs, "--passphrase-file", passphrase)[0]["new"] == 0
+            texts = [entry["text"] for entry in new.json("read", "Secret") if entry["kind"] == "text"]
+            assert texts == ["from the terminal", "from nio"], texts

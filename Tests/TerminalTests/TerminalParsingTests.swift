@@ -43,6 +43,14 @@ struct TerminalParsingTests {
     #expect(await TerminalProgram.run(["martlet-terminal", "rooms", "--help"]) == 0)
   }
 
+  @Test("A subcommand of two words is found by both")
+  func twoWords() throws {
+    let found = try #require(TerminalCommand.named(by: ["keys", "export", "keys.txt", "--room", "Tea"]))
+    #expect(found.rest == ["keys.txt", "--room", "Tea"])
+    #expect(try CommandArguments(found.rest, for: found.command.syntax).operands == ["keys.txt"])
+    #expect(TerminalCommand.named(by: ["keys"]) == nil && TerminalCommand.named(by: ["export", "keys"])?.rest == ["keys"])
+  }
+
   @Test("The help text lists every subcommand")
   func help() {
     for command in TerminalCommand.all { #expect(TerminalProgram.help().contains("martlet \(command.syntax.usage)\n")) }

@@ -65,6 +65,9 @@ public actor MatrixClient {
   var lastStatusWatcher = 0
   /// Who waits for this device to be known at the server.
   var deviceWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Who waits for keys of rooms that are exported or imported.
+  var keyTransfers: [UInt64: CheckedContinuation<KeyTransfer?, Never>] = [:]
+  var lastKeyTransfer: UInt64 = 0
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
@@ -281,6 +284,7 @@ public actor MatrixClient {
     endEncryptionCommands()
     for status in encryptionStatuses.values { status.finish() }
     encryptionStatuses = [:]
+    endKeyTransfers()
     requests = [:]
     timers = [:]
     jobs.finish()
@@ -348,7 +352,8 @@ public actor MatrixClient {
 
   /// One batch with what the machine has to keep.
   func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
-    guard id != nil || !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return }
+    let isNeeded = !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
+    guard id != nil || isNeeded else { return }
     let step = held
     held = EncryptionStep()
     jobs.yield(.write(id, step.changes.map { StoreOperation($0) } + operations, step: step))

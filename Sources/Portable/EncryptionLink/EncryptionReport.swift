@@ -63,6 +63,8 @@ package enum EncryptionReport: Equatable, Sendable {
     /// The machine has never seen that the room is encrypted.
     case notEncrypted
     case unknownAlgorithm, malformed, broken
+    /// The user has to decide first.
+    case undecided
   }
 
   package enum Broken: UInt8, Sendable {

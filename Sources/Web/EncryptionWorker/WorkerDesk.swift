@@ -102,22 +102,24 @@ extension LinkRecord {
 extension EncryptionReport.Step {
   fileprivate init(_ step: EncryptionStep) {
     self.init()
-    deliveries = step.deliveries.map { EncryptionReport.Delivery($0) }
+    deliveries = step.deliveries.compactMap { EncryptionReport.Delivery($0) }
     changes = step.changes.map { EncryptionReport.Change($0) }
-    later = step.later.map { EncryptionReport.Delivery($0) }
+    later = step.later.compactMap { EncryptionReport.Delivery($0) }
     requests = step.requests.map { EncryptionReport.Request($0) }
     loads = step.loads
   }
 }
 
 extension EncryptionReport.Delivery {
-  fileprivate init(_ delivery: EncryptionDelivery) {
+  /// nil for ends of commands, which the page does not give.
+  fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .answer(let request, let body): self = .answer(request, body)
     case .records(let load, let records): self = .records(load, records.map { LinkRecord($0) })
     case .encrypted(let message, let content): self = .encrypted(message, content)
     case .blocked(let message, let reason): self = .blocked(message, EncryptionReport.Block(reason))
     case .late(let room, let events): self = .late(room: room.text, events.map { Array($0.bytes) })
+    case .ended: return nil
     }
   }
 }
@@ -134,7 +136,7 @@ extension EncryptionReport.Change {
 extension EncryptionReport.Request {
   fileprivate init(_ request: MachineRequest) {
     self.init(
-      id: request.id, method: request.endpoint.method.rawValue, target: ByteString(request.endpoint.path(of: request.parameters)),
+      id: request.id, method: request.endpoint.method.rawValue, target: ByteString(request.target),
       body: request.body)
   }
 }
@@ -146,6 +148,7 @@ extension EncryptionReport.Block {
     case .unknownAlgorithm: self = .unknownAlgorithm
     case .malformed: self = .malformed
     case .broken: self = .broken
+    case .undecided: self = .undecided
     }
   }
 }

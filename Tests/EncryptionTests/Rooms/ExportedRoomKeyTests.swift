@@ -88,6 +88,21 @@ import Testing
     for senseless in ["7", "[]", "{}"] { #expect(refusal(try parsed(senseless), as: session.name) == .unknownAlgorithm) }
   }
 
+  @Test func `a key file of matrix-nio has a session that reads its message`() throws {
+    let file = try KeyFile(Array(KeptVectors.keyFile.utf8))
+    let secret = file.passphraseKey.derive(from: Array("correct horse".utf8), byteCount: KeyFile.keysByteCount)
+    let (keys, refused) = try ExportedRoomKey.keys(ofFile: try file.open(secret))
+    #expect(keys.map(\.name.session) == [ByteString(KeptVectors.keyFileSessionID)] && refused == 0)
+    let content = JSONWriter.object { writer in
+      writer.member("algorithm", Algorithm.megolm)
+      writer.member("session_id", KeptVectors.keyFileSessionID)
+      writer.member("ciphertext", KeptVectors.keyFileMessage)
+    }
+    var known = RoomKeys()
+    #expect(known.add(keys[0]) == true)
+    #expect(try known.decrypt(try TestSession().event(content)).content.text("body") == "tea")
+  }
+
   @Test func `a key file has all keys, and one that is unusable takes no other with it`() throws {
     let one = try TestSession(), other = try TestSession(seed: "other")
     let text = ExportedRoomKey.file(of: [one.proven(), try other.claimed()])

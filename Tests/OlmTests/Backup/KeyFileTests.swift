@@ -61,6 +61,16 @@ import Testing
   ])
   func `what is not a key file is refused`(text: String) { #expect(throws: OlmError.malformed) { try KeyFile(ascii(text)) } }
 
+  @Test func `a file that was cut off is told from one that is no key file`() throws {
+    let text = try seal(Self.sessions, "p")
+    #expect(!KeyFile.isCutOff(text) && !KeyFile.isCutOff([]) && !KeyFile.isCutOff(ascii("hello\n")))
+    let begin = 36, end = text.count - "-----END MEGOLM SESSION DATA-----\n".utf8.count
+    for length in [begin, begin + 1, end - 1, end, text.count - 2] {
+      #expect(KeyFile.isCutOff([UInt8](text[..<length])), "after \(length) bytes")
+      #expect(throws: OlmError.malformed) { try KeyFile([UInt8](text[..<length])) }
+    }
+  }
+
   @Test func `a passphrase takes at most ten million rounds`() {
     #expect(throws: OlmError.malformed) { try PassphraseKey(salt: [], rounds: 0) }
     #expect(throws: OlmError.malformed) { try PassphraseKey(salt: [], rounds: 10_000_001) }

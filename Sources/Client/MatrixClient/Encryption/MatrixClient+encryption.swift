@@ -29,6 +29,7 @@ extension MatrixClient {
     held = EncryptionStep()
     stopWaitingForDevice()
     endEncryptionCommands()
+    endKeyTransfers()
   }
 
   /// Waits until the server has the keys of this device: others can write to it from then on. It does not wait for long, nor for a server that
@@ -71,6 +72,7 @@ extension MatrixClient {
   private func carryOut(_ step: EncryptionStep) {
     held.changes += step.changes
     held.later += step.later
+    held.keyTransfers += step.keyTransfers
     held.requests += step.requests
     for delivery in step.deliveries { take(delivery) }
     flush()
@@ -90,6 +92,7 @@ extension MatrixClient {
   func release(_ step: EncryptionStep, isStored: Bool) {
     guard isStored else { return loseEncryption() }
     for delivery in step.later { take(delivery) }
+    for transfer in step.keyTransfers { end(transfer) }
     for request in step.requests { ask(request) }
   }
 

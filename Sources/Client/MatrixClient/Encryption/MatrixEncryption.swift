@@ -3,7 +3,7 @@ import JSON
 public import MatrixModel
 import Olm
 
-/// The encryption of an account: identity, recovery and backup.
+/// The encryption of an account: identity, recovery, backup and key files. Messages are encrypted and decrypted without it.
 ///
 ///     let key = try await client.encryption.setUpRecovery()
 ///     print("Write this down:", key)
@@ -14,7 +14,7 @@ import Olm
 ///
 /// Spec: Client-Server API, "Cross-signing", "Secret storage" and "Server-side key backups".
 public struct MatrixEncryption: Sendable {
-  let client: MatrixClient
+  public let client: MatrixClient
 
   // MARK: Status
 

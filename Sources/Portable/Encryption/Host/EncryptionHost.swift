@@ -143,6 +143,8 @@ package struct EncryptionHost: Sendable {
     case .blocked(let message, let reason):
       messages.remove(message)
       step.deliveries.append(.blocked(message, reason))
+    case .exportedKeys(let number, let keys): step.keyTransfers.append(.exported(number, keys))
+    case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
     case .prepared, .devices, .identities, .received, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))

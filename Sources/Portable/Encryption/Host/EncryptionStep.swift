@@ -9,6 +9,8 @@ package struct EncryptionStep: Sendable {
   package var changes: [RecordChange] = []
   /// Once the changes are durable.
   package var later: [EncryptionDelivery] = []
+  /// Once the changes are durable.
+  package var keyTransfers: [KeyTransfer] = []
   package var requests: [MachineRequest] = []
   /// Records whose keys begin with one of these. They are answered together.
   package var loads: [ByteString] = []
@@ -19,8 +21,21 @@ package struct EncryptionStep: Sendable {
     deliveries += other.deliveries
     changes += other.changes
     later += other.later
+    keyTransfers += other.keyTransfers
     requests += other.requests
     loads += other.loads
+  }
+}
+
+/// What `MachineInput.exportKeys` and `importKeys` end with.
+package enum KeyTransfer: Sendable {
+  case exported(UInt64, [RoomKey])
+  case imported(UInt64, new: Int)
+
+  package var number: UInt64 {
+    switch self {
+    case .exported(let number, _), .imported(let number, _): number
+    }
   }
 }
 

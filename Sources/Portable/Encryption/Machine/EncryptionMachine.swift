@@ -48,6 +48,8 @@ package struct EncryptionMachine: Sendable {
   var waiting = WaitingEvents()
   var claims = Claims()
   var requests = OpenRequests()
+  /// Read for an export, and only until then.
+  var exportedSlice: [RoomKey]?
 
   var output = MachineOutput()
   var unstored = Unstored()
@@ -148,6 +150,8 @@ package struct EncryptionMachine: Sendable {
     case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
     case .input(.answered(let id, let answer)): answered(id, answer, at: now)
     case .input(.failed(let id, let failure)): failed(id, failure, at: now)
+    case .input(.exportKeys(let number, let room, _)): exportKeys(number, of: room)
+    case .input(.importKeys(let number, let keys)): importKeys(keys, number, at: now)
     case .input(.reachable): requests.noteAnswer()
     case .input(.share(let policy)): set(policy)
     case .input(.acknowledge(let user, let master)): acknowledge(user, master)
@@ -179,6 +183,8 @@ package struct EncryptionMachine: Sendable {
     case .advance(let room): needs = missing(in: room, at: now).map { .sessions($0.identity) }
     case .input(.sync(let synced)): needs = synced.toDevice.compactMap { Self.olmSender($0).map { .sessions($0) } }
     case .input(.decrypt(_, let events)): needs = events.map { .keys($0.name) }
+    case .input(.exportKeys(_, _, let slice)): needs = [.slice(slice)]
+    case .input(.importKeys(_, let keys)): needs = keys.map { .keys($0.name) }
     case .input(.answered(let id, _)):
       needs = requests.claimed(by: id).map { .sessions($0.identity) }
       if let name = requests.restored(by: id) { needs.append(.keys(name)) }
@@ -199,6 +205,7 @@ package struct EncryptionMachine: Sendable {
     case .sessions(let identity): sessions.entries.isLoaded(identity)
     case .keys(let name): roomKeys.entries.isLoaded(name)
     case .part: false
+    case .slice: exportedSlice != nil
     }
   }
 
@@ -212,6 +219,7 @@ package struct EncryptionMachine: Sendable {
       isScanned = part
       return scan(records)
     }
+    if case .slice? = needs.first { return takeSlice(records) }
     var found: [ByteString: [EncryptionRecord]] = [:]
     for record in records { found[RecordNames.prefix(of: record.key), default: []].append(record) }
     for need in needs {
@@ -225,7 +233,7 @@ package struct EncryptionMachine: Sendable {
   /// What cannot be read is as if it was not there: sessions are begun anew, and keys may come again.
   private mutating func load(_ records: [EncryptionRecord], for need: RecordNeed) throws(RecordRefusal) {
     switch need {
-    case .all, .part: break
+    case .all, .part, .slice: break
     case .sessions(let identity):
       defer { sessions.entries.load(nil, identity) }
       guard let record = records.first else { return }
@@ -246,15 +254,16 @@ enum RecordNeed: Hashable, Sendable {
   case all
   case sessions(Curve25519Key)
   case keys(RoomKeys.Name)
-  /// One of 256 parts of all sessions of rooms.
+  /// One of `EncryptionMachine.keySlices`, for the backup or for a file.
   case part(UInt8)
+  case slice(UInt8)
 
   func prefixes(_ names: RecordNames) -> [ByteString] {
     switch self {
     case .all: RecordNames.inMemory
     case .sessions(let identity): [names.sessions(with: identity)]
     case .keys(let name): [names.keys(of: name)]
-    case .part(let part): [ByteString("e/in/" + RecordNames.hexadecimal([part]).string)]
+    case .slice(let number), .part(let number): [RecordNames.keys(ofSlice: number)]
     }
   }
 }

@@ -30,6 +30,10 @@ package enum MachineInput: Sendable {
   case withdrawVerification(of: UserID, Ed25519Key)
   case answered(MachineRequest.ID, JSON)
   case failed(MachineRequest.ID, RequestFailure)
+  /// For a key file: the keys of one of `EncryptionMachine.keySlices`, of one room or of all. Ends with `exportedKeys` of the same number.
+  case exportKeys(UInt64, of: RoomID?, slice: UInt8)
+  /// From a key file. Ends with `importedKeys` of the same number.
+  case importKeys(UInt64, [RoomKey])
   /// The network is back: nothing has to wait any more.
   case reachable
   /// It is `MachineOutput.wakeAt`.

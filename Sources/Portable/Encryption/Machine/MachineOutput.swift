@@ -29,6 +29,9 @@ package enum MachineResult: Sendable {
   case blocked(UInt64, Blocked)
   /// The members' devices have the key of the room's next message.
   case prepared(RoomID)
+  case exportedKeys(UInt64, [RoomKey])
+  /// Of so many keys more can be read now than before.
+  case importedKeys(UInt64, new: Int)
   case devices(DeviceNews)
   case identities(IdentityNews)
   case ended(UInt64, EncryptionOutcome)

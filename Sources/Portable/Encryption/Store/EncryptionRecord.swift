@@ -34,6 +34,7 @@ struct RecordNames: Sendable {
   static let holders: ByteString = "e/held/", sending: ByteString = "e/send/"
 
   static let secretByteCount = 32
+  private static let sessionName = "keys"
   static var inMemory: [ByteString] {
     [account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting]
   }
@@ -49,7 +50,14 @@ struct RecordNames: Sendable {
   func keys(of name: RoomKeys.Name) -> ByteString {
     ByteString(named("e/in/", ByteString(name.room.string + " " + name.session.string)).string + "/")
   }
-  func session(_ name: RoomKeys.Name) -> ByteString { ByteString(keys(of: name).string + "keys") }
+  func session(_ name: RoomKeys.Name) -> ByteString { ByteString(keys(of: name).string + Self.sessionName) }
+  /// All records of every 256th session begin with it: names are tags, so they are spread evenly.
+  static func keys(ofSlice slice: UInt8) -> ByteString { ByteString("e/in/" + hexadecimal([slice]).string) }
+  /// Whether it is the record of a session's keys, not a page or a mark beside them.
+  static func isSession(_ key: ByteString) -> Bool {
+    key.utf8.starts(with: "e/in/".utf8)
+      && key.utf8.suffix(sessionName.utf8.count + 1).elementsEqual(("/" + Self.sessionName).utf8)
+  }
   func page(_ page: RoomKeys.Page) -> ByteString { ByteString(keys(of: page.name).string + String(page.number)) }
   static func sending(_ transaction: ByteString) -> ByteString { ByteString(sending.string + transaction.string) }
 

@@ -66,6 +66,13 @@ package struct KeyFile: Sendable {
     return framed(Base64.encode(bytes))
   }
 
+  /// Whether a text that cannot be read begins as a key file does, and has no end.
+  package static func isCutOff(_ text: [UInt8]) -> Bool {
+    let lines = text.split { $0 == 0x0A || $0 == 0x0D }
+    guard let first = lines.firstIndex(where: { $0.elementsEqual(begin) }) else { return false }
+    return !lines[first...].contains { $0.elementsEqual(end) }
+  }
+
   private static func framed(_ base64: [UInt8]) -> [UInt8] {
     var text = begin
     for start in stride(from: 0, to: base64.count, by: lineByteCount) {

@@ -230,8 +230,15 @@ final class PageEncryption {
   }
 
   private func ask(_ request: EncryptionReport.Request) {
-    let endpoint: Endpoint = request.method == Endpoint.Method.put.rawValue ? .sendToDevice : .queryKeys
-    ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: request.body)) { [self] result in
+    let endpoint: Endpoint =
+      switch Endpoint.Method(rawValue: request.method) {
+      case .put: .sendToDevice
+      case .get: .getRoomKeys
+      case .delete: .deleteRoomKeysVersion
+      case .post, nil: .queryKeys
+      }
+    let body = request.body.isEmpty ? nil : request.body
+    ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: body)) { [self] result in
       switch result {
       case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
       case .failed(let error): say(.failed(request.id, isFinal: error.isFinalForEncryption))
