@@ -58,6 +58,7 @@ public struct MatrixEncryption: Sendable {
   /// - Parameter passphrase: opens the same as the recovery key, for users who prefer words. It should not be the password, which the server sees.
   /// - Returns: the recovery key, which the user has to keep. It is stored nowhere.
   public func setUpRecovery(passphrase: String? = nil) async throws(EncryptionError) -> String {
+    if await !status.hasIdentity { try await setUpIdentity() }
     var random = SecretSource.system
     var (secret, derivation) = (random.secret(32), PassphraseKey?.none)
     if let passphrase, let key = StorageKeyDescription.newPassphrase(random: &random) {
