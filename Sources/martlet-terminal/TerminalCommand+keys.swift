@@ -7,7 +7,7 @@ import Telemetry
 
 /// Keys of encrypted rooms in files, to move them to another client or device.
 extension TerminalCommand {
-  private static let passphraseFile = Option(name: "--passphrase-file", value: "PATH")
+  static let passphraseFile = Option(name: "--passphrase-file", value: "PATH")
 
   static let exportKeys = TerminalCommand(
     "keys export", ["FILE"], options: [Option(name: "--room", value: "ROOM"), passphraseFile],
@@ -54,7 +54,7 @@ extension TerminalCommand {
     }
   }
 
-  private static func passphrase(_ call: TerminalCall, asked: () throws -> Redacted<[UInt8]>) throws -> String {
+  static func passphrase(_ call: TerminalCall, asked: () throws -> Redacted<[UInt8]>) throws -> String {
     if let path = call.arguments.text("--passphrase-file") {
       return String(decoding: try PasswordPrompt.line(ofFile: path, .passphrase).reveal(), as: UTF8.self)
     }
@@ -64,7 +64,7 @@ extension TerminalCommand {
     return String(decoding: try asked().reveal(), as: UTF8.self)
   }
 
-  private static func requireKeys(of account: Account) throws {
+  static func requireKeys(of account: Account) throws {
     guard account.hasStore else {
       throw TerminalError.failed("another martlet uses this account and has its keys; end it first")
     }

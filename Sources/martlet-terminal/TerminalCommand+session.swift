@@ -32,11 +32,13 @@ extension TerminalCommand {
     await client.stop()
     let folder = AccountFolder(session.userID, in: root)
     try keep(session, in: folder)
-    try await introduce(folder)
-    call.show("\(session.userID) is logged in at \(address)") { writer in
+    let isVerified = try await introduce(folder, password)
+    let hint = isVerified ? "" : "\nThis device is not verified; martlet recovery use verifies it"
+    call.show("\(session.userID) is logged in at \(address)\(hint)") { writer in
       writer.member("user_id", session.userID)
       writer.member("device_id", session.deviceID)
       writer.member("homeserver", address.text)
+      writer.member("verified", isVerified)
     }
   }
 
@@ -50,11 +52,25 @@ extension TerminalCommand {
     withExtendedLifetime(lock) {}
   }
 
-  /// From then on others can write to this device. If the server is not there any more, the next command does it.
-  private static func introduce(_ folder: AccountFolder) async throws {
+  /// From then on others can write to this device, and an account without an identity has one. If the server is not there any more, the next
+  /// command does the first.
+  ///
+  /// - Returns: whether the device is verified.
+  private static func introduce(_ folder: AccountFolder, _ password: Redacted<[UInt8]>) async throws -> Bool {
     let account = try await Account.open(folder)
-    try? await account.client.waitForSync()
+    if (try? await account.client.waitForSync()) != nil {
+      let user = folder.userID.string, words = String(decoding: password.reveal(), as: UTF8.self)
+      let setUp = Task { try? await account.client.encryption.setUpIdentity(by: .password(words, user: user)) }
+      // A server may not have encryption.
+      let timeout = Task {
+        if (try? await Task.sleep(for: .seconds(10))) != nil { setUp.cancel() }
+      }
+      await setUp.value
+      timeout.cancel()
+    }
+    let isVerified = await account.client.encryption.status.isVerified
     await account.close()
+    return isVerified
   }
 
   private static func password(isGiven: Bool) throws -> Redacted<[UInt8]> {

@@ -64,6 +64,8 @@ enum TerminalError: Error, CustomStringConvertible {
     switch error {
     case let error as TerminalError: self = error
     case let error as ClientError: self = TerminalError(error)
+    case .client(let error) as EncryptionError: self = TerminalError(error)
+    case let error as EncryptionError: self = .failed(error.english)
     case let error as KeyFileError: self = error == .cancelled ? .interrupted : .failed(error.english)
     case is CancellationError: self = .interrupted
     case let error as UsageError: self = .usage(error.description)

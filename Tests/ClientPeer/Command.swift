@@ -31,6 +31,12 @@ extension Peer {
     /// What it believes, see `Report`.
     case report(since: EventID?, threads: [EventID])
     case stop
+    /// What views show of encryption.
+    case encryption
+    /// Answers with the recovery key.
+    case setUpRecovery(passphrase: String?)
+    case recover(String)
+    case resetIdentity(password: String)
 
     init?(_ json: JSON) {
       let event = EventID(json["event"])
@@ -62,6 +68,10 @@ extension Peer {
         let threads = (json["threads"]?.elements).map { Array($0) } ?? []
         self = .report(since: EventID(json["since"]), threads: threads.compactMap { EventID($0) })
       case ("stop", _, _): self = .stop
+      case ("encryption", _, _): self = .encryption
+      case ("setUpRecovery", _, _): self = .setUpRecovery(passphrase: json["passphrase"]?.string)
+      case ("recover", _, _): self = .recover(text)
+      case ("resetIdentity", _, _): self = .resetIdentity(password: text)
       default: return nil
       }
     }

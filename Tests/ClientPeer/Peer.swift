@@ -36,7 +36,7 @@ actor Peer {
     do {
       if case .report(let since, let threads) = command {
         try await Report(of: room, since: since, threads: threads, running: running - 1).write(to: &writer)
-      } else {
+      } else if try await !performRecovery(command, &writer) {
         try await perform(command)
       }
     } catch {
@@ -59,9 +59,31 @@ actor Peer {
     case .retry: try await room.client.perform(.sending(.retryAll(room.id)))
     case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
     case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
-    case .report, .stop: break
+    case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity: break
     default: try await performReading(command)
     }
+  }
+
+  /// - Returns: false if it is another command.
+  private func performRecovery(_ command: Command, _ writer: inout JSONWriter) async throws(EncryptionError) -> Bool {
+    let encryption = room.client.encryption
+    switch command {
+    case .encryption:
+      let status = await encryption.status
+      writer.member("has_identity", status.hasIdentity)
+      writer.member("is_verified", status.isVerified)
+      if case .on(let waiting) = status.backup { writer.member("waiting", waiting) }
+      writer.member("is_restoring", status.restore != nil)
+      writer.member("recovery", ByteString("\(try await encryption.recoveryState())"))
+    case .setUpRecovery(let passphrase):
+      writer.member("key", ByteString(try await encryption.setUpRecovery(passphrase: passphrase)))
+    case .recover(let text): try await encryption.recover(with: text)
+    case .resetIdentity(let password):
+      let user = await room.client.userID?.string ?? ""
+      writer.member("key", ByteString(try await encryption.resetIdentity(by: .password(password, user: user))))
+    default: return false
+    }
+    return true
   }
 
   private func performReading(_ command: Command) async throws(ClientError) {

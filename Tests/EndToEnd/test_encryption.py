@@ -4,6 +4,7 @@ import contextlib
 import glob
 import tempfile
 import time
+import types
 
 import nio
 
@@ -211,3 +212,92 @@ async def _key_files(context):
             assert new.json("keys", "import", theirs, "--passphrase-file", passphrase)[0]["new"] == 0
             texts = [entry["text"] for entry in new.json("read", "Secret") if entry["kind"] == "text"]
             assert texts == ["from the terminal", "from nio"], texts
+
+
+async def until_status(peer, condition):
+    """Until what views show of its encryption is so."""
+    end = time.monotonic() + PATIENCE
+    while not condition(status := await peer.ask("encryption")):
+        assert time.monotonic() < end, status
+        await asyncio.sleep(0.1)
+    return status
+
+
+@test("a second device recovers by the recovery key, reads what was written before it, and gets new messages only then; a reset makes another identity")
+def recovery(context):
+    asyncio.run(_recovery(context))
+
+
+async def _recovery(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    async with peers(context, room, [ann, bob], ["sliding", "v3"]) as (desk, other):
+        await other.ask("send", text="from bob, before")
+        await reads(desk, "from bob, before")
+        await desk.ask("send", text="from ann, before")
+        assert (await desk.ask("encryption"))["recovery"] == "disabled"
+        key = (await desk.ask("setUpRecovery", passphrase="tea for two"))["key"]
+        status = await until_status(desk, lambda status: status["is_verified"] and status.get("waiting") == 0)
+        assert status["recovery"] == "enabled", status
+        versions = ann.get("room_keys/version").ok()
+        assert versions["count"] == 2, versions
+        everything = ["from bob, before", "from ann, before"]
+        async with peers(context, room, [ann], ["sliding"]) as (tablet,):
+            assert not (await tablet.ask("encryption"))["is_verified"]
+            await other.ask("send", text="not for the tablet")
+            await reads(desk, *everything, "not for the tablet")
+            for wrong, text in (("wrongRecoveryKey", "tea for one"), ("wrongRecoveryKey", key[:-1] + ("x" if key[-1] != "x" else "y"))):
+                refused = await tablet.tell("recover", text=text)
+                assert wrong in refused["error"], refused
+            rows = (await tablet.ask("report", since=None, threads=[]))["timeline"]
+            assert not any(row.get("text") for row in rows), rows
+            await tablet.ask("recover", text="tea for two")
+            await until_status(tablet, lambda status: status["is_verified"] and not status["is_restoring"])
+            await reads(tablet, *everything)
+            await other.ask("send", text="for all")
+            await reads(tablet, *everything, "for all")
+            await tablet.restart(kills=True)
+            await reads(tablet, *everything, "for all")
+            assert (await tablet.ask("encryption"))["is_verified"]
+            for peer in (desk, tablet):
+                assert not plain_on_disk(peer.store, key, key.replace(" ", ""), "for all"), "the store is not sealed"
+        again = (await desk.ask("resetIdentity", text=PASSWORD))["key"]
+        assert again != key
+        status = await until_status(desk, lambda status: status["is_verified"] and status.get("waiting") == 0)
+        assert status["recovery"] == "enabled", status
+        # Bob is told before he writes to the new identity.
+        await other.ask("send", text="to whom?")
+        end = time.monotonic() + PATIENCE
+        while not (report := await other.ask("report", since=None, threads=[]))["failed"]:
+            assert time.monotonic() < end, report
+            await asyncio.sleep(0.1)
+
+
+@test("mautrix opens the secret storage that the SDK wrote, and signs its device with what is in it; the SDK opens that of mautrix")
+async def recovery_and_mautrix(context):
+    ann = User(context.base, "ann")
+    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION])
+    async with peers(context, room, [ann], ["sliding"]) as (one,):
+        await one.ask("send", text="before mautrix")
+        key = (await one.ask("setUpRecovery"))["key"]
+        second = User(context.base, login_as=ann)
+        session = {"user_id": ann.user_id, "device_id": second.device_id, "access_token": second.token}
+        async with Person(context, "ann", session=session) as mau:
+            await mau.crypto.verify_with_recovery_key(key)
+            listed = devices(ann)[mau.device_id]["signatures"][ann.user_id]
+            assert len(listed) == 2, listed
+            await reads(one, "before mautrix")
+            await one.ask("send", text="to the signed mautrix")
+            heard = await mau.hears(says("to the signed mautrix"))
+            assert heard["mautrix"]["was_encrypted"]
+
+    async with Person(context, "mau") as mau:
+        seeds = await mau.crypto.generate_recovery_key()
+        bob = User(context.base, login_as=types.SimpleNamespace(user_id=mau.id))
+        room = bob.create_room(preset="private_chat", initial_state=[ENCRYPTION])
+        async with peers(context, room, [bob], ["sliding"]) as (one,):
+            status = await one.ask("encryption")
+            assert status["has_identity"] and not status["is_verified"] and status["recovery"] == "incomplete", status
+            await one.ask("recover", text=seeds)
+            await until_status(one, lambda status: status["is_verified"])

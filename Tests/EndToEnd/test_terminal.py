@@ -80,7 +80,7 @@ def sessions(context):
         terminal.run("login", ann.user_id, "--password", PASSWORD, code=64)
         terminal.run("login", ann.user_id, "--homeserver", f"http://127.0.0.1:{free_port()}", "--password-stdin", stdin="x\n", code=6)
         session = terminal.log_in(ann)
-        assert session == {"user_id": ann.user_id, "device_id": session["device_id"], "homeserver": context.base}, session
+        assert session == {"user_id": ann.user_id, "device_id": session["device_id"], "homeserver": context.base, "verified": True}, session
         for folder, _, files in os.walk(terminal.environment["XDG_DATA_HOME"]):
             assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700, folder
             for name in files:
@@ -222,6 +222,30 @@ def encrypted(context):
             assert "hello Bob" in other.run("read", "Secret")
             other.run("send", "Secret", "hello Ann")
         assert "hello Ann" in terminal.run("read", "Secret")
+
+
+@test("martlet makes a recovery key, and another terminal that has it is verified and reads what was written before")
+def recovery(context):
+    ann = User(context.base, "ann")
+    room = ann.create_room(name="Secret")
+    ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
+    with Terminal(context) as one, Terminal(context) as other:
+        assert one.log_in(ann)["verified"]
+        one.run("send", "Secret", "before")
+        assert one.json("recovery") == [{"verified": True, "recovery": "disabled", "backup": "off"}]
+        key = one.json("recovery", "set-up")[0]["recovery_key"]
+        assert one.json("recovery") == [{"verified": True, "recovery": "enabled", "backup": "on", "waiting": 0}]
+        assert not other.log_in(ann)["verified"]
+        assert "before" not in other.run("read", "Secret")
+        for name, text in (("wrong", key[::-1]), ("key", key)):
+            with open(other.path(name), "w") as file:
+                file.write(text + "\n")
+        other.run("recovery", "use", code=64)
+        assert "recovery key" in other.run("recovery", "use", "--key-file", other.path("wrong"), code=1)
+        assert other.json("recovery", "use", "--key-file", other.path("key")) == [{"verified": True}]
+        assert "before" in other.run("read", "Secret")
+        one.run("send", "Secret", "to both")
+        assert "to both" in other.run("read", "Secret")
 
 
 @test("read --follow shows what others send, while another terminal sends with the same session")

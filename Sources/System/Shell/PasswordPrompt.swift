@@ -17,6 +17,7 @@ package enum PasswordPrompt {
   /// What is asked for.
   package enum Kind: String, Sendable {
     case password, passphrase
+    case recoveryKey = "recovery key or passphrase"
 
     fileprivate var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
   }

@@ -5,7 +5,7 @@ public import MatrixModel
 public struct EncryptionStatus: Equatable, Sendable {
   public enum Backup: Equatable, Sendable {
     case off
-    /// - waiting: the number of keys that are not in the backup yet.
+    /// - waiting: the number of keys that are not in the backup yet; at least 1 until it is known.
     case on(waiting: Int)
     /// Another device has made another backup. The user decides which is used.
     case replaced
@@ -13,7 +13,7 @@ public struct EncryptionStatus: Equatable, Sendable {
     case deleted
   }
 
-  /// The keys that were fetched from the backup so far, and all that are fetched.
+  /// The keys that were fetched from the backup so far, and all that are fetched; zeros until that is known.
   public struct Progress: Equatable, Sendable {
     public let done: Int
     public let count: Int

@@ -24,14 +24,20 @@ extension MatrixClient {
     }
     lastEncryptionCommand += 1
     let number = lastEncryptionCommand
-    let outcome = await withCheckedContinuation { continuation in
-      encryptionCommands[number] = continuation
-      step { $0.handle(.command(number, command), at: MatrixClient.now()) }
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        encryptionCommands[number] = continuation
+        step { $0.handle(.command(number, command), at: MatrixClient.now()) }
+      }
+    } onCancel: {
+      Task { await self.endEncryptionCommand(number, nil) }
     }
     let needed = identityAuthenticator?.needed
     if encryptionCommands.isEmpty { identityAuthenticator = nil }
     switch outcome {
-    case nil: throw .unavailable
+    case nil:
+      if Task.isCancelled || isStopped { throw .client(.cancelled) }
+      throw .unavailable
     case .done: return nil
     case .recovery(let description): return description
     case .failed(.refused): throw .client(needed.map { .authenticationNeeded($0) } ?? .notAllowed)
@@ -49,7 +55,8 @@ extension MatrixClient {
     return found
   }
 
-  func endEncryptionCommand(_ command: UInt64, _ outcome: EncryptionOutcome) {
+  /// - Parameter outcome: nil if nobody waits any more.
+  func endEncryptionCommand(_ command: UInt64, _ outcome: EncryptionOutcome?) {
     encryptionCommands.removeValue(forKey: command)?.resume(returning: outcome)
   }
 

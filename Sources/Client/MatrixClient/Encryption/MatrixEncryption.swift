@@ -3,7 +3,7 @@ import JSON
 public import MatrixModel
 import Olm
 
-/// The encryption of an account: identity, recovery and backup.
+/// The encryption of an account: identity, recovery, backup and key files. Messages are encrypted and decrypted without it.
 ///
 ///     let key = try await client.encryption.setUpRecovery()
 ///     print("Write this down:", key)
@@ -14,7 +14,7 @@ import Olm
 ///
 /// Spec: Client-Server API, "Cross-signing", "Secret storage" and "Server-side key backups".
 public struct MatrixEncryption: Sendable {
-  let client: MatrixClient
+  public let client: MatrixClient
 
   // MARK: Status
 
@@ -58,6 +58,7 @@ public struct MatrixEncryption: Sendable {
   /// - Parameter passphrase: opens the same as the recovery key, for users who prefer words. It should not be the password, which the server sees.
   /// - Returns: the recovery key, which the user has to keep. It is stored nowhere.
   public func setUpRecovery(passphrase: String? = nil) async throws(EncryptionError) -> String {
+    if await !status.hasIdentity { try await setUpIdentity() }
     var random = SecretSource.system
     var (secret, derivation) = (random.secret(32), PassphraseKey?.none)
     if let passphrase, let key = StorageKeyDescription.newPassphrase(random: &random) {

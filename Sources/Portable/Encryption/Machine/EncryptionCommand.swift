@@ -59,12 +59,12 @@ package enum EncryptionFailure: Error, Equatable, Sendable {
 package struct EncryptionState: Equatable, Sendable {
   package enum Backup: Equatable, Sendable {
     case off
-    /// With so many sessions that are not in it yet.
+    /// With so many sessions that are not in it yet; at least one until it is known.
     case on(waiting: Int)
     case stopped(KeyBackup.Stop)
   }
 
-  /// Keys of the backup that are here, of how many.
+  /// Keys of the backup that are here, of how many; zero of zero until that is known.
   package struct Progress: Equatable, Sendable {
     package let done: Int
     package let count: Int

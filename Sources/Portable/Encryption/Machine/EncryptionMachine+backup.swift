@@ -4,8 +4,6 @@ import Olm
 
 /// The backup of room keys: what goes there, and what comes from it.
 extension EncryptionMachine {
-  /// The sessions of the store are looked through in 256 parts.
-  static let lastPart: UInt8 = 255
 
   // MARK: Which backup
 
@@ -75,7 +73,7 @@ extension EncryptionMachine {
   mutating func endScan(of part: UInt8, _ version: KeyBackup.Version) {
     // Another backup is looked at from the beginning.
     guard version == backup?.version else { return }
-    isScanning = part < Self.lastPart
+    isScanning = part < Self.keySlices.upperBound
     if isScanning { queueLast(.scan(part + 1, of: version)) } else { backup?.endScan() }
   }
 

@@ -28,8 +28,15 @@ extension EncryptionMachine {
     var state = EncryptionState()
     state.hasIdentity = identities.own.identity != nil
     state.isVerified = identities.own.isVerified && identities.own.isDeviceSigned
-    if let backup { state.backup = backup.stop.map { .stopped($0) } ?? .on(waiting: backup.waitingCount) }
-    state.restore = restores.download.map { EncryptionState.Progress(done: $0.count - $0.remaining, count: $0.count) }
+    if let backup {
+      let waiting = backup.needsScan ? max(1, backup.waitingCount) : backup.waitingCount
+      state.backup = backup.stop.map { .stopped($0) } ?? .on(waiting: waiting)
+    }
+    if let download = restores.download {
+      state.restore = EncryptionState.Progress(done: download.count - download.remaining, count: download.count)
+    } else if restores.wantsAll || requests.areRestoringAll {
+      state.restore = EncryptionState.Progress(done: 0, count: 0)
+    }
     return state
   }
 

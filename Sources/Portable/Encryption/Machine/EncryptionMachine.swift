@@ -151,7 +151,7 @@ package struct EncryptionMachine: Sendable {
     case .input(.answered(let id, let answer)): answered(id, answer, at: now)
     case .input(.failed(let id, let failure)): failed(id, failure, at: now)
     case .input(.exportKeys(let number, let room, _)): exportKeys(number, of: room)
-    case .input(.importKeys(let number, let keys)): importKeys(keys, number)
+    case .input(.importKeys(let number, let keys)): importKeys(keys, number, at: now)
     case .input(.reachable): requests.noteAnswer()
     case .input(.share(let policy)): set(policy)
     case .input(.acknowledge(let user, let master)): acknowledge(user, master)
@@ -254,9 +254,8 @@ enum RecordNeed: Hashable, Sendable {
   case all
   case sessions(Curve25519Key)
   case keys(RoomKeys.Name)
-  /// One of 256 parts of all sessions of rooms.
+  /// One of `EncryptionMachine.keySlices`, for the backup or for a file.
   case part(UInt8)
-  /// One of `EncryptionMachine.keySlices`.
   case slice(UInt8)
 
   func prefixes(_ names: RecordNames) -> [ByteString] {
@@ -264,8 +263,7 @@ enum RecordNeed: Hashable, Sendable {
     case .all: RecordNames.inMemory
     case .sessions(let identity): [names.sessions(with: identity)]
     case .keys(let name): [names.keys(of: name)]
-    case .part(let part): [ByteString("e/in/" + RecordNames.hexadecimal([part]).string)]
-    case .slice(let number): [RecordNames.keys(ofSlice: number)]
+    case .slice(let number), .part(let number): [RecordNames.keys(ofSlice: number)]
     }
   }
 }
