@@ -239,7 +239,8 @@ import Testing
       .noHomeserver(.failError(.noAnswer)), .untrustedServer, .cancelled, .badAnswer, .invalidUserID, .invalidRoomAddress,
       .ownUserID,
       .unknownRoom, .notSignedIn, .alreadySignedIn(UserID(trusted: "@me:test")), .unsupportedFlow, .registrationTokenNeeded,
-      .outboxIsFull, .attachmentIsGone, .targetFailed, .unknownEvent, .notAllowed, .encryptedRoom, .invalidContent
+      .outboxIsFull, .attachmentIsGone, .damagedAttachment, .targetFailed, .unknownEvent, .notAllowed, .encryptedRoom,
+      .invalidContent
     ]
     for error in errors {
       #expect(error.english.hasSuffix(".") && error.english.count > 15 && !error.english.contains("ServerQueries"), "\(error)")

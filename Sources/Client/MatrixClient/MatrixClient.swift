@@ -101,6 +101,7 @@ public actor MatrixClient {
     core.sync(by: syncMode)
     // What waits in the outbox goes out as soon as the session is there: the machine begins with it.
     core.encrypts = encrypts
+    core.encryptsFiles = encrypts
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -321,6 +322,11 @@ public actor MatrixClient {
       var exchange = Exchange(request, to: baseURL)
       exchange.body = .file(path: blob.name.string)
       startUpload(id, exchange)
+    case .uploadEncrypted(let id, let request, let blob):
+      var exchange = Exchange(request, to: baseURL)
+      let encrypter = FileEncrypter()
+      exchange.body = .encryptedFile(path: blob.name.string, encrypter)
+      startUpload(id, exchange, encrypter)
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds):
       timers[id] = Task {
@@ -373,7 +379,7 @@ public actor MatrixClient {
   }
 
   /// Reports progress in order and before the end of the request. Skips progress that a newer one has overtaken.
-  private func startUpload(_ id: RequestID, _ exchange: Exchange) {
+  private func startUpload(_ id: RequestID, _ exchange: Exchange, _ encrypter: FileEncrypter? = nil) {
     let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
     var exchange = exchange
     exchange.progress = { continuation.yield($0) }
@@ -386,7 +392,9 @@ public actor MatrixClient {
         handle(.uploadProgress(id, sentBytes: step.sentBytes, totalBytes: step.bytesToSend))
       }
       let end = await response
-      if requests.removeValue(forKey: id) != nil { handle(.response(id, end)) }
+      guard requests.removeValue(forKey: id) != nil else { return }
+      if let keys = encrypter?.keys { handle(.fileEncrypted(id, keys)) }
+      handle(.response(id, end))
     }
   }
 

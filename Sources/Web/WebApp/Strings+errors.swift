@@ -28,7 +28,7 @@ extension Strings {
     case .encryptedRoom: self[.encrypted]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
-    case .attachmentIsGone: self[.fileGone]
+    case .attachmentIsGone, .damagedAttachment: self[.fileGone]
     }
   }
 
