@@ -61,6 +61,9 @@ public actor MatrixClient {
   /// Who waits for keys of rooms that are exported or imported.
   var keyTransfers: [UInt64: CheckedContinuation<KeyTransfer?, Never>] = [:]
   var lastKeyTransfer: UInt64 = 0
+  /// Searches that wait for records to be decrypted.
+  var storedLoads: [LoadID: CheckedContinuation<[StoreRecord], Never>] = [:]
+  var lastStoredLoad = LoadID.max
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
@@ -276,6 +279,7 @@ public actor MatrixClient {
     wakeTimer?.task.cancel()
     stopWaitingForDevice()
     endKeyTransfers()
+    for id in storedLoads.keys { endStoredLoad(id, []) }
     requests = [:]
     timers = [:]
     jobs.finish()

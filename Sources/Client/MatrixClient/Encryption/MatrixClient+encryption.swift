@@ -55,7 +55,7 @@ extension MatrixClient {
     let rest = host.abandon()
     endEncryption()
     stopEncrypting()
-    for delivery in rest.deliveries { handle(Input(delivery)) }
+    for delivery in rest.deliveries { deliver(delivery) }
   }
 
   // MARK: Steps
@@ -73,7 +73,7 @@ extension MatrixClient {
     held.later += step.later
     held.keyTransfers += step.keyTransfers
     held.requests += step.requests
-    for delivery in step.deliveries { handle(Input(delivery)) }
+    for delivery in step.deliveries { deliver(delivery) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
@@ -81,10 +81,15 @@ extension MatrixClient {
     if encryptionHost.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
   }
 
+  private func deliver(_ delivery: EncryptionDelivery) {
+    guard case .records(let id, let records) = delivery, storedLoads[id] != nil else { return handle(Input(delivery)) }
+    endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
+  }
+
   /// What waited until the machine's records are durable.
   func release(_ step: EncryptionStep, isStored: Bool) {
     guard isStored else { return loseEncryption() }
-    for delivery in step.later { handle(Input(delivery)) }
+    for delivery in step.later { deliver(delivery) }
     for transfer in step.keyTransfers { end(transfer) }
     for request in step.requests { ask(request) }
   }
