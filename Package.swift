@@ -206,7 +206,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
+        "JSON", "MatrixModel", "EventContent", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer",
+        "ServerMedia",
         "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "Encryption", "CCrypto"
       ],
       without: ["Corpus"]),

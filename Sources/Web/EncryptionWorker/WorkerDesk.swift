@@ -147,17 +147,16 @@ extension LinkRecord {
 extension EncryptionReport.Step {
   fileprivate init(_ step: EncryptionStep) {
     self.init()
-    deliveries = step.deliveries.compactMap { EncryptionReport.Delivery($0) }
+    deliveries = step.deliveries.map { EncryptionReport.Delivery($0) }
     changes = step.changes.map { EncryptionReport.Change($0) }
-    later = step.later.compactMap { EncryptionReport.Delivery($0) }
+    later = step.later.map { EncryptionReport.Delivery($0) }
     requests = step.requests.map { EncryptionReport.Request($0) }
     loads = step.loads
   }
 }
 
 extension EncryptionReport.Delivery {
-  /// nil for ends of commands, which the page does not give.
-  fileprivate init?(_ delivery: EncryptionDelivery) {
+  fileprivate init(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .answer(let request, let body): self = .answer(request, body)
     case .records(let load, let records): self = .records(load, records.map { LinkRecord($0) })

@@ -29,7 +29,7 @@ extension Strings {
     case .unconfirmedIdentity(let user): self[.keysChanged, user.string]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
-    case .attachmentIsGone: self[.fileGone]
+    case .attachmentIsGone, .damagedAttachment: self[.fileGone]
     }
   }
 
