@@ -2,7 +2,8 @@
 
 import { describe, dropFile, dropFiles, findFile, keepFile } from './files.js';
 import { asShown } from './media.js';
-import { readHead } from './network.js';
+import { readHead, upload } from './network.js';
+import { encryptFile } from './sealed-files.js';
 import { giveUp, uploadFile } from './uploads.js';
 
 let lastFile = 1 << 30;
@@ -26,6 +27,22 @@ export const service = program => {
     async file_find(id, name) {
       const found = await findFile(name);
       tellFiles(program, id, 0, found ? [found] : []);
+    },
+    // Keys first, under code -2; code -3 where it cannot be encrypted.
+    async upload_encrypted(id, number, head) {
+      let isStopped = false, sending = null;
+      objects.set(id, { stop: () => { isStopped = true; sending?.stop(); } });
+      try {
+        const { blob, keys } = await encryptFile(file(number));
+        if (isStopped) return;
+        program.dispatch(id, -2, 0, 0, keys.join('\n'));
+        sending = upload(readHead(head), blob, part => program.dispatch(id, -1, part), (status, headCount, bytes) => {
+          if (objects.delete(id)) program.dispatch(id, status, headCount, 0, bytes);
+        });
+      } catch (error) {
+        console.info(String(error));
+        if (objects.delete(id)) program.dispatch(id, -3);
+      }
     },
     upload(id, number, head) {
       objects.set(id, uploadFile(readHead(head), file(number), part => program.dispatch(id, -1, part), (status, headCount, bytes) => {

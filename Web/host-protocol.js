@@ -120,6 +120,7 @@ export const imports = (program, calls) => ({
   file_drop_all: () => program.ask('file-service.js', 'file_drop_all', 0, []),
   file_find: (id, name, nameCount) => program.ask('file-service.js', 'file_find', id, [id, program.text(name, nameCount)]),
   upload: (id, file, head, headCount) => program.ask('file-service.js', 'upload', id, [id, file, program.text(head, headCount)]),
+  upload_encrypted: (id, file, head, headCount) => program.ask('file-service.js', 'upload_encrypted', id, [id, file, program.text(head, headCount)]),
   locate: (id) => program.ask('capture.js', 'locate', id, [id]),
   record: (id) => program.ask('capture.js', 'record', id, [id]),
   watch: (id, view) => program.ask('capture.js', 'watch', id, [id, view]),

@@ -1,6 +1,7 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
 import { locale } from './language.js';
+import { decryptFile, isSealed, largest } from './sealed-files.js';
 
 export const service = program => ({
   image_access: ([prefix, token]) => setMediaAccess(prefix, token),
@@ -53,9 +54,15 @@ export function setMediaAccess(newPrefix, newToken = '') {
   if (token === '') for (const [source, entry] of [...images]) dropImage(source, entry);
 }
 
-// What is there, with the account's token where it is the account's. Throws where there is nothing, or more than `limit()` bytes. `progress` hears
-// how much of it has come, of 1.
+// What is there, with the account's token where it is the account's, and in clear text where it is encrypted. Throws where there is nothing, or more
+// than `limit()` bytes. `progress` hears how much of it has come, of 1.
 export async function fetchMedia(source, signal, progress, limit = () => Infinity) {
+  if (!isSealed(source)) return fetchBytes(source, signal, progress, limit);
+  const address = source.slice(0, source.indexOf('#'));
+  return decryptFile(source, await fetchBytes(address, signal, progress, () => Math.min(limit(), largest)));
+}
+
+async function fetchBytes(source, signal, progress, limit) {
   // Of what is small and quick nobody needs to hear.
   const slow = progress && setTimeout(progress, slowMilliseconds, 0);
   const ask = headers => fetch(source, { signal, headers: { ...isOfAccount(source) && { Authorization: 'Bearer ' + token }, ...headers }, credentials: 'omit' });
@@ -156,7 +163,7 @@ export function showImage(node, source) {
 // Loads the thumbnail in place of a picture that this browser cannot show (HEIC, TIFF). Returns false if the server can have none.
 function showReduced(node) {
   const source = node.__source;
-  if (node.localName !== 'img' || node.__reduced || !isOfAccount(source) || !source.includes('/media/download/')) return false;
+  if (node.localName !== 'img' || node.__reduced || !isOfAccount(source) || isSealed(source) || !source.includes('/media/download/')) return false;
   const reduced = source.split('?')[0].replace('/media/download/', '/media/thumbnail/') + '?width=1600&height=1200&method=scale';
   node.__reduced = reduced;
   load(node, reduced, () => node.__source === source && node.__reduced === reduced);
@@ -186,7 +193,7 @@ async function loadImage(source, entry) {
     };
     // Who has opened it wants all of it.
     const isWanted = () => [...entry.users].some(node => node.closest('.ma-viewer-box'));
-    const isWhole = source.includes('/media/download/') && [...entry.users].every(node => node.matches('.mg-picture-image'));
+    const isWhole = source.includes('/media/download/') && !isSealed(source) && [...entry.users].every(node => node.matches('.mg-picture-image'));
     const blob = await fetchMedia(source, undefined, tell, () => isWanted() ? Infinity : isWhole ? wholeBytesLimit : unaskedBytesLimit);
     if (images.get(source) !== entry) return;
     entry.url = URL.createObjectURL(asShown(blob));

@@ -3,10 +3,11 @@ import asyncio
 
 import nio
 
-from browser import in_room, open_settings, people, room_fragment
+from browser import expect, in_room, open_settings, people, room_fragment, send_files
 from client import User, room_path
 from harness import PATIENCE, test
 from test_encryption import devices, peers, reads
+from test_hostile import dot
 from test_nio import ENCRYPTION, Client, good, sync_until, text
 
 NEEDS_BROWSER = True
@@ -176,3 +177,31 @@ async def _(test):
             await third.sees("so it is")
             await third.write("and I am back")
             await other.sees("and I am back")
+
+
+@test("pictures and files of an encrypted room are encrypted: another browser shows and saves them, the server has neither names nor contents")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Album", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        picture, words = dot(), b"the plan is secret\n" * 1000
+        async with one.page.expect_file_chooser() as chooser:
+            await one.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files([{"name": "dot.png", "mimeType": "image/png", "buffer": picture}])
+        await send_files(one)
+        await expect(other.loaded(other.feed.get_by_role("img", name="dot.png"))).to_have_count(1)
+        async with one.page.expect_file_chooser() as chooser:
+            await one.page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files([{"name": "plan.txt", "mimeType": "text/plain", "buffer": words}])
+        await send_files(one)
+        entry = other.feed.get_by_text("plan.txt").first
+        await entry.wait_for()
+        async with other.page.expect_download() as download:
+            await entry.click()
+        with open(await (await download.value).path(), "rb") as file:
+            assert file.read() == words
+        await other.picture("encrypted-files")
+        events = [event for event in alice.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["type"] == "m.room.encrypted"]
+        assert len(events) == 2 and "plan" not in str(events) and "mxc" not in str(events)

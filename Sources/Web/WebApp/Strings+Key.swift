@@ -128,7 +128,7 @@ extension Strings {
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
       groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
     // Encryption
-    case encrypted, encryptionStopped, noEncryptedFiles, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
+    case encrypted, encryptionStopped, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
       turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
       recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
       recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,

@@ -80,6 +80,14 @@ public enum UploadEvent {
   case done(HostResponse)
 }
 
+public enum EncryptedUploadEvent {
+  case progress(Double)
+  case encrypted(key: String, counter: String, digest: String)
+  /// The file is gone, too large, or this browser cannot encrypt.
+  case failed
+  case done(HostResponse)
+}
+
 /// How a download goes.
 public enum DownloadEvent {
   /// How much has come, 0...1. Of what is small and quick nothing is told.
@@ -113,6 +121,31 @@ extension Host {
       }
     }
     hostUpload(id, file.handle, request.head())
+    return HostTask(id: id)
+  }
+
+  /// The same of the file's ciphertext under a new key. The key and the rest come before the end: URL-safe base64 of the key, base64 of the first
+  /// counter and of the ciphertext's SHA-256.
+  @discardableResult
+  public static func uploadEncrypted(
+    _ file: PickedFile, _ request: HostRequest, _ then: @escaping (EncryptedUploadEvent) -> Void
+  ) -> HostTask {
+    var id: Int32 = 0
+    id = register { event in
+      switch event.code {
+      case -1: then(.progress(event.x))
+      case -2:
+        let words = event.text.utf8.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+        if words.count == 3 { then(.encrypted(key: words[0], counter: words[1], digest: words[2])) }
+      case -3:
+        callbacks.remove(id)
+        then(.failed)
+      default:
+        callbacks.remove(id)
+        then(.done(HostResponse(status: event.code, headCount: Int(event.x), bytes: event.bytes)))
+      }
+    }
+    hostUploadEncrypted(id, file.handle, request.head())
     return HostTask(id: id)
   }
 

@@ -401,6 +401,8 @@ extension PageState {
   func hostFileFind(_ id: Int32, _ name: Bytes?, _ nameCount: Int32)
   @_extern(wasm, module: "host", name: "upload") @_extern(c)
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32)
+  @_extern(wasm, module: "host", name: "upload_encrypted") @_extern(c)
+  func hostUploadEncrypted(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32)
   @_extern(wasm, module: "host", name: "locate") @_extern(c)
   func hostLocate(_ id: Int32)
   @_extern(wasm, module: "host", name: "record") @_extern(c)
@@ -521,6 +523,7 @@ extension PageState {
   func hostFileDropAll() {}
   func hostFileFind(_ id: Int32, _ name: Bytes?, _ nameCount: Int32) {}
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32) {}
+  func hostUploadEncrypted(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32) {}
   func hostLocate(_ id: Int32) {}
   func hostRecord(_ id: Int32) {}
   func hostWatch(_ id: Int32, _ view: Int32) {}
@@ -598,6 +601,7 @@ func hostFileKeep(_ file: Int32, _ name: String) { withBytes(name) { nameStart, 
 func hostFileDrop(_ name: String) { withBytes(name) { nameStart, nameCount in hostFileDrop(nameStart, nameCount) } }
 func hostFileFind(_ id: Int32, _ name: String) { withBytes(name) { nameStart, nameCount in hostFileFind(id, nameStart, nameCount) } }
 func hostUpload(_ id: Int32, _ file: Int32, _ head: [UInt8]) { withBytes(head) { headStart, headCount in hostUpload(id, file, headStart, headCount) } }
+func hostUploadEncrypted(_ id: Int32, _ file: Int32, _ head: [UInt8]) { withBytes(head) { headStart, headCount in hostUploadEncrypted(id, file, headStart, headCount) } }
 func hostMediaDo(_ id: Int32, _ effect: [UInt8]) { withBytes(effect) { effectStart, effectCount in hostMediaDo(id, effectStart, effectCount) } }
 func hostMediaShow(_ id: Int32, _ node: Int32, _ stream: String) { withBytes(stream) { streamStart, streamCount in hostMediaShow(id, node, streamStart, streamCount) } }
 func hostSocketOpen(_ id: Int32, _ url: String) { withBytes(url) { urlStart, urlCount in hostSocketOpen(id, urlStart, urlCount) } }

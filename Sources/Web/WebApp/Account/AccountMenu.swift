@@ -44,9 +44,11 @@ struct QuietMenu<D: DOM> {
 
 extension App {
   func askLogOut() {
+    var note = Strings[.logOutNote]
+    if hasKeysHereOnly { note += " " + Strings[.logOutLosesKeys] }
     dialogs.open { [self] in
       ConfirmDialog(
-        self, .logOutQuestion, note: Strings[.logOutNote], action: .logOut, busy: .loggingOut, .session(.logOut), in: $0)
+        self, .logOutQuestion, note: note, action: .logOut, busy: .loggingOut, .session(.logOut), in: $0)
     }
   }
 }

@@ -25,7 +25,9 @@ extension App {
 
   /// What the first syncs brought came before there was a machine.
   func reviewEncryptedRooms() {
-    for id in client.roomIDs.prefix(Self.reviewedRooms) where client.room(id)?.isEncrypted ?? false { effects.encryption.review(id) }
+    for id in client.roomIDs.prefix(Self.reviewedRooms) where client.room(id)?.isEncrypted ?? false {
+      effects.encryption.review(id)
+    }
   }
 
   private static var reviewedRooms: Int { 200 }
@@ -36,6 +38,9 @@ extension App {
     else { return false }
     return room.can(.send(.message), by: userID) ?? true
   }
+
+  /// Whether there are keys of messages that are in no backup.
+  var hasKeysHereOnly: Bool { effects.encryption.state.map { $0.backup != .on } ?? false }
 
   /// Sends what could not be sent. Where the keys of somebody have changed the person decides first.
   func retry(_ item: TimelineItem, in room: RoomID) {

@@ -100,6 +100,7 @@ final class App<D: DOM> {
     client.reportsCalls = Host.canCall
     client.syncsDrafts = true
     client.encrypts = true
+    client.encryptsFiles = true
     followArrivals()
     take(.presenceWanted(true))
     take(.start)
@@ -235,6 +236,23 @@ final class App<D: DOM> {
   }
 
   func mediaSource(_ uri: MediaURI) -> String { effects.server.base + client.download(uri).target }
+
+  /// Address of a file; of one of an encrypted room with what decrypts it behind a `#` (`Web/sealed-files.js`), which goes to no server.
+  func mediaSource(_ file: Attachment) -> String? {
+    if let encrypted = file.encrypted { return mediaSource(encrypted, type: file.mimeType) }
+    return file.source.map { mediaSource($0) }
+  }
+
+  /// The same for a smaller picture of it, where there is one.
+  func thumbnailSource(_ file: Attachment) -> String? {
+    if let small = file.encryptedThumbnail { return mediaSource(small, type: "image/jpeg") }
+    return file.thumbnail.map { thumbnailSource($0) }
+  }
+
+  private func mediaSource(_ file: EncryptedFile, type: ByteString?) -> String {
+    let words = [file.keys.key, file.keys.counter, file.keys.digest, type ?? ""].map { PercentEncoding.encode($0) }
+    return mediaSource(file.source) + "#" + words.joined(separator: "&")
+  }
 
   /// Address of a picture that stands in a line of text.
   func emojiSource(_ uri: MediaURI) -> String {

@@ -58,8 +58,7 @@ final class EffectRunner {
     switch effect {
     case .request(let id, let request): send(id, request)
     case .upload(let id, let request, let blob): upload(id, request, blob)
-    // Not asked for: the page does not encrypt files yet.
-    case .uploadEncrypted(let id, _, _): answer(.response(id, .blobIsGone))
+    case .uploadEncrypted(let id, let request, let blob): upload(id, request, blob, encrypted: true)
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds): startTimer(id, milliseconds)
     case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
@@ -84,9 +83,10 @@ final class EffectRunner {
     }
   }
 
-  private func upload(_ id: RequestID, _ request: HTTPRequest, _ blob: BlobHandle) {
+  private func upload(_ id: RequestID, _ request: HTTPRequest, _ blob: BlobHandle, encrypted: Bool = false) {
     let finding = blobs.find(blob) { [self] file in
-      if let file { upload(id, request, file) } else { answer(.response(id, .blobIsGone)) }
+      guard let file else { return answer(.response(id, .blobIsGone)) }
+      if encrypted { uploadEncrypted(id, request, file) } else { upload(id, request, file) }
     }
     if let finding { requests[id] = finding }
   }
@@ -97,6 +97,23 @@ final class EffectRunner {
       case .progress(let fraction):
         let sent = Int64(fraction * Double(file.byteCount))
         answer(.uploadProgress(id, sentBytes: sent, totalBytes: file.byteCount))
+      case .done(let response): answered(id, response)
+      }
+    }
+  }
+
+  private func uploadEncrypted(_ id: RequestID, _ request: HTTPRequest, _ file: PickedFile) {
+    requests[id] = Host.uploadEncrypted(file, hostRequest(request)) { [self] event in
+      switch event {
+      case .progress(let fraction):
+        let sent = Int64(fraction * Double(file.byteCount))
+        answer(.uploadProgress(id, sentBytes: sent, totalBytes: file.byteCount))
+      case .encrypted(let key, let counter, let digest):
+        let keys = FileKeys(key: ByteString(key), counter: ByteString(counter), digest: ByteString(digest))
+        if let keys { answer(.fileEncrypted(id, keys)) }
+      case .failed:
+        requests[id] = nil
+        answer(.response(id, .blobIsGone))
       case .done(let response): answered(id, response)
       }
     }

@@ -49,18 +49,18 @@ extension Conversation {
     guard let file = message.attachment, let source = address(file, of: message) else { return nil }
     return ImageViewer<D>.Picture(
       source: source, name: file.fileName.string, isVideo: message.kind == .video,
-      download: file.source.map { app.mediaSource($0) })
+      download: app.mediaSource(file))
   }
 
   /// The file at hand, if this browser can show it, else the one on the server.
   private func address(_ file: Attachment, of message: MessageContent) -> String? {
     if message.kind != .image || file.width ?? 0 > 0, let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
-    return file.source.map { app.mediaSource($0) }
+    return app.mediaSource(file)
   }
 
   func download(_ message: MessageContent, in row: RowID) {
-    guard let file = message.attachment, let uri = file.source, let item = feed.item(row)?.id else { return }
-    app.download(app.mediaSource(uri), named: file.fileName.string) { [self] in feed.renew(item: item) }
+    guard let file = message.attachment, let url = app.mediaSource(file), let item = feed.item(row)?.id else { return }
+    app.download(url, named: file.fileName.string) { [self] in feed.renew(item: item) }
   }
 
   // MARK: People, rooms, places
@@ -186,6 +186,11 @@ extension Conversation {
   private func source(_ row: RowID, _ part: Int) -> String? {
     file(row, part: part, item: 0).flatMap { message in message.attachment.flatMap { address($0, of: message) } }
   }
+}
+
+extension Attachment {
+  /// Whether the server has it.
+  var isThere: Bool { source != nil || encrypted != nil }
 }
 
 extension MessageContent {

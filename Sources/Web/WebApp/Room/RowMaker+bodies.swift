@@ -108,7 +108,7 @@ extension RowMaker {
     let progress = progress(file, item.delivery)
     switch message.kind {
     case .image, .sticker:
-      guard file.source != nil || file.blob != nil else { return nil }
+      guard file.isThere || file.blob != nil else { return nil }
       let image = picture(message, file, progress)
       return message.kind == .sticker ? .sticker(image) : .image(image)
     case .video:
@@ -121,7 +121,7 @@ extension RowMaker {
           waveform: file.waveform.map { UInt8(min(255, $0 / 4)) }, isVoice: message.kind == .voice, uploadProgress: progress))
     default:
       // An address costs more than to look whether anything is fetched.
-      let fetching = app.fetches.isEmpty ? nil : file.source.flatMap { app.fetching(app.mediaSource($0)) }
+      let fetching = app.fetches.isEmpty ? nil : app.mediaSource(file).flatMap { app.fetching($0) }
       return .file(FileBody(name: file.fileName.string, detail: fetching ?? detail(file), uploadProgress: progress))
     }
   }
@@ -146,7 +146,7 @@ extension RowMaker {
     let isVideo = message.kind == .video
     let name = message.kind == .sticker ? message.body : file.fileName
     return ImageBody(
-      name: name.string, thumbnail: isVideo ? file.thumbnail.map { app.thumbnailSource($0) } : source(file),
+      name: name.string, thumbnail: isVideo ? app.thumbnailSource(file) : source(file),
       width: Int(clamping: file.width ?? 0), height: Int(clamping: file.height ?? 0), blurHash: file.blurHash?.string ?? "",
       uploadProgress: progress)
   }
@@ -155,6 +155,7 @@ extension RowMaker {
   /// browser could not read; they come from the server.
   private func source(_ file: Attachment) -> String? {
     if let width = file.width, width > 0, let blob = file.blob, let url = app.effects.blobs.url(blob) { return url }
+    if file.encrypted != nil { return app.thumbnailSource(file) ?? app.mediaSource(file) }
     guard let uri = file.source else { return nil }
     if let size = file.sizeBytes, size <= RowMaker.wholePictureBytes, let type = file.mimeType, RowMaker.isRaster(type) {
       return app.mediaSource(uri)
@@ -173,7 +174,7 @@ extension RowMaker {
   private func progress(_ file: Attachment, _ delivery: Delivery) -> Double? {
     switch delivery {
     case .uploading(let sent, let total): return total > 0 ? Double(sent) / Double(total) : 0
-    case .queued, .held: return file.source == nil ? 0 : nil
+    case .queued, .held: return file.isThere ? nil : 0
     case .received, .sending, .sent, .failed: return nil
     }
   }

@@ -54,17 +54,22 @@ final class SharedPanel<D: DOM> {
     finder.begin(sought)
   }
 
+  private func smallPicture(_ file: Attachment, isVideo: Bool) -> String? {
+    if file.encrypted != nil { return app.thumbnailSource(file) ?? (isVideo ? nil : app.mediaSource(file)) }
+    return (isVideo ? file.thumbnail : file.thumbnail ?? file.source).map { app.tileSource($0) }
+  }
+
   private func show(_ part: MessageContent, _ event: Event) {
     guard let finder, let id = event.eventID else { return }
     let list = finder.list
-    guard let file = part.attachment, let uri = file.source else {
+    guard let file = part.attachment, let url = app.mediaSource(file) else {
       guard let url = part.link else { return }
       let link = line("a", url, "", event, in: list)
       dom.setAttribute(link, "href", url)
       dom.setAttribute(link, "target", "_blank")
       return dom.setAttribute(link, "rel", "noopener noreferrer")
     }
-    let (name, url) = (file.fileName.string, app.mediaSource(uri))
+    let name = file.fileName.string
     guard kind == .pictures else {
       let size = file.sizeBytes.map { " · " + Host.byteCountLabel($0) } ?? ""
       let entry = line("button", name, size, event, in: list)
@@ -84,10 +89,10 @@ final class SharedPanel<D: DOM> {
     let tile = dom.button(
       isVideo ? "ma-tile ma-tile-video" : "ma-tile", label: Strings[isVideo ? .openVideo : .openImage, name], in: grid)
     dom.element("span", "ma-tile-name", text: name, in: tile)
-    if let small = isVideo ? file.thumbnail : file.thumbnail ?? uri {
+    if let small = smallPicture(file, isVideo: isVideo) {
       let image = dom.element("img", in: tile)
       dom.setAttribute(image, "alt", "")
-      dom.setImage(image, app.tileSource(small))
+      dom.setImage(image, small)
     }
     let index = pictures.count
     pictures.append(ImageViewer<D>.Picture(source: url, name: name, isVideo: isVideo, download: url, event: id))

@@ -51,8 +51,8 @@ struct SoughtMessages {
     if case .all = kind { return [message] }
     return (message.kind == .gallery ? message.gallery : [message]).filter { part in
       switch kind {
-      case .pictures: part.isPicture && part.attachment?.source != nil
-      case .files: !part.isPicture && part.kind != .sticker && part.attachment?.source != nil
+      case .pictures: part.isPicture && part.attachment?.isThere ?? false
+      case .files: !part.isPicture && part.kind != .sticker && part.attachment?.isThere ?? false
       default: part.link != nil
       }
     }
