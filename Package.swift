@@ -71,11 +71,14 @@ let package = Package(
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
+    module(
+      "PageEncryption", in: "Web", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "WebHost"],
+      settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "EncryptionLink", "WebHost"
+        "EncryptionLink", "PageEncryption", "WebHost"
       ],
       settings: web),
     program(
@@ -203,7 +206,8 @@ let package = Package(
     program(
       "fuzz", path: "Tests/Fuzz",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer", "ServerMedia",
+        "JSON", "MatrixModel", "EventContent", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer",
+        "ServerMedia",
         "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "Encryption", "CCrypto"
       ],
       without: ["Corpus"]),
@@ -268,9 +272,8 @@ let package = Package(
     tests(of: "EncryptionLink", uses: ["JSON"]),
     tests(of: "EncryptionWorker", uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
-    tests(
-      of: "WebApp",
-      uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost", "EncryptionLink", "EncryptionWorker", "Olm"]),
+    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost"]),
+    tests(of: "PageEncryption", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),

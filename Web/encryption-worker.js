@@ -39,8 +39,16 @@ function take(message) {
 
 onmessage = ({ data }) => { if (program) take(data); else waiting.push(data); };
 
+// Without a network it tries again, ever less often: the rooms wait for it.
+async function fetched() {
+  for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
+    try { return await fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url)); } catch (error) { console.info(String(error)); }
+    await new Promise(resolve => setTimeout(resolve, pause));
+  }
+}
+
 async function start() {
-  const answer = await fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url));
+  const answer = await fetched();
   if (!answer.ok) throw new Error('status ' + answer.status);
   const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), imports);
   program = instance.exports;

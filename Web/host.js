@@ -72,9 +72,8 @@ function onTrouble(kind) {
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.
 async function fetchRest(program) {
-  const parts = program.loadParts();
+  await Promise.allSettled([program.loadParts(), import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
   program.fetchServices();
-  await Promise.allSettled([parts, import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
   // The service worker asks for all files of the page again.
   if (isOurPage && !program.frame) await import('./shell.js').catch(error => console.info(String(error)));
 }

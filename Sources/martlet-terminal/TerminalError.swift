@@ -90,9 +90,10 @@ enum TerminalError: Error, CustomStringConvertible {
     case .tooLarge(let limit): self = .failed("the file is larger than the \(limit) bytes that the server takes")
     case .encryptedRoom:
       self = .failed(
-        "the room is encrypted, and martlet cannot encrypt this (a file, or a room with an unknown algorithm); nothing was sent"
+        "the room is encrypted, and martlet cannot encrypt for it (its algorithm is unknown, or the keys are another martlet's); nothing was sent"
       )
     case .attachmentIsGone: self = .failed("the file cannot be read any more")
+    case .damagedAttachment: self = .failed("the file was changed on its way")
     case .cancelled: self = .interrupted
     case .badAnswer: self = .failed("the server's answer makes no sense; is it a Matrix homeserver?")
     case .invalidUserID: self = .usage("a user is named @name:server")

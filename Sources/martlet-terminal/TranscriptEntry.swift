@@ -120,8 +120,8 @@ extension MessageContent {
     if let liveLocation { return "[live location] \(liveLocation.description?.string ?? "")" }
     guard let attachment else { return ([body.string] + gallery.map { $0.words }).joined(separator: "\n") }
     let size = attachment.sizeBytes.map { ", " + Bytes.text($0) } ?? ""
-    return
-      "[\(kind.word): \(attachment.fileName)\(size)\(attachment.source.map { ", \($0)" } ?? "")]\(caption.map { " \($0)" } ?? "")"
+    let place = (attachment.encrypted?.source ?? attachment.source).map { ", \($0)" } ?? ""
+    return "[\(kind.word): \(attachment.fileName)\(size)\(place)]\(caption.map { " \($0)" } ?? "")"
   }
 }
 
@@ -151,7 +151,8 @@ extension Attachment {
     writer.key("file")
     writer.object { writer in
       writer.member("name", fileName)
-      if let source { writer.member("url", source) }
+      if let source = encrypted?.source ?? source { writer.member("url", source) }
+      if encrypted != nil { writer.member("encrypted", true) }
       if let mimeType { writer.member("mimetype", mimeType) }
       if let sizeBytes { writer.member("size", sizeBytes) }
     }

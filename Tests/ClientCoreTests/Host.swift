@@ -13,6 +13,7 @@ struct Host {
     let id: RequestID
     let request: HTTPRequest
     let blob: BlobHandle?
+    var encryptsBlob = false
   }
 
   var client: Client
@@ -64,6 +65,7 @@ struct Host {
     var host = Host(seed: seed, store: store, mode: mode ?? client.syncMode)
     host.now = now + 1000
     host.client.encrypts = client.encrypts
+    host.client.encryptsFiles = client.encryptsFiles
     host.handle(.start)
     return host
   }
@@ -143,6 +145,8 @@ struct Host {
       inputs.append(.response(id, .answer(status: 404, body: Array(#"{"errcode":"M_NOT_FOUND","error":""}"#.utf8))))
     case .request(let id, let request): waiting.append(Waiting(id: id, request: request, blob: nil))
     case .upload(let id, let request, let blob): waiting.append(Waiting(id: id, request: request, blob: blob))
+    case .uploadEncrypted(let id, let request, let blob):
+      waiting.append(Waiting(id: id, request: request, blob: blob, encryptsBlob: true))
     case .cancelRequest(let id): waiting.removeAll { $0.id == id }
     case .startTimer(let id, let milliseconds): timers[id] = now + milliseconds
     case .cancelTimer(let id): timers[id] = nil

@@ -8,19 +8,24 @@ import Testing
 
   static let requests: [EncryptionRequest] = [
     .begin(user: "@ann:one.example", device: "DESK"), .loaded([record, LinkRecord(key: "e/account", value: [])]),
-    .answer(7, target: "/_matrix/client/v3/sync?since=s1", body: Array("{}".utf8)), .records(8, room: "!tea:one.example", [record]),
+    .answer(7, target: "/_matrix/client/v3/sync?since=s1", body: Array("{}".utf8)),
+    .records(8, room: "!tea:one.example", [record]),
     .encryption(room: "!tea:one.example", content: [1]),
     .encrypt(
       .max,
       UnencryptedContent(
         room: "!tea:one.example", users: ["@ann:one.example", "@bö:two.example"], sharesHistory: true, type: "m.room.message",
-        content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken
+        content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken,
+    .command(1, .setUpIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
+    .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example"))
   ]
 
   static let reports: [EncryptionReport] = {
     var step = EncryptionReport.Step()
     step.deliveries = [
-      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .unknownAlgorithm), .late(room: "!tea:one.example", [[1], []])
+      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .undecided, about: "@bob:two.example"),
+      .late(room: "!tea:one.example", [[1], []]), .ended(1, .done("EsTc")), .ended(2, .recovery(.changed)),
+      .ended(3, .failed(.wrongKey))
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]
@@ -29,6 +34,9 @@ import Testing
     step.wakeAt = 1_700_000_000_000
     step.broken = .changedOwnKeys
     step.isOver = true
+    step.state.hasIdentity = true
+    step.state.backup = .replaced
+    (step.state.restored, step.state.restoring) = (3, 300)
     return [.step(step), .step(EncryptionReport.Step()), .plainAnswer(7), .plainRecords(.max)]
   }()
 

@@ -52,7 +52,8 @@ import Testing
     let target: ByteString = "/_matrix/client/v3/rooms/!tea:one.example/messages"
     let answer = desk.take(EncryptionRequest.answer(7, target: target, body: Array(#"{"chunk":[]}"#.utf8)).bytes(at: 0))
     #expect(try answer.map { try EncryptionReport.read($0) } == [.plainAnswer(7)])
-    let records = desk.take(EncryptionRequest.records(8, room: "!tea:one.example", [LinkRecord(key: "t/1", value: [])]).bytes(at: 0))
+    let records = desk.take(
+      EncryptionRequest.records(8, room: "!tea:one.example", [LinkRecord(key: "t/1", value: [])]).bytes(at: 0))
     #expect(try records.map { try EncryptionReport.read($0) } == [.plainRecords(8)])
   }
 
@@ -62,7 +63,7 @@ import Testing
       room: "!tea:one.example", users: ["@ann:one.example"], sharesHistory: false, type: "m.room.message",
       content: Array(#"{"msgtype":"m.text","body":"hello"}"#.utf8))
     let before = try Self.steps(of: .encrypt(1, content), &desk)
-    #expect(before.flatMap { $0.deliveries } == [.blocked(1, .notEncrypted)])
+    #expect(before.flatMap { $0.deliveries } == [.blocked(1, .notEncrypted, about: "")])
     let state = Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8)
     _ = try Self.steps(of: .encryption(room: "!tea:one.example", content: state), &desk)
     let steps = try Self.steps(of: .encrypt(2, content), &desk)

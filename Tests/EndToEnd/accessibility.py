@@ -125,6 +125,24 @@ CUTS = """() => {
       if (words.top < box.top - 4 || words.bottom > box.bottom + 4) found.add(`the words of ${name(node)} stick out above or below`);
     }
   }
+  // Words of names and addresses may be longer than any line.
+  for (const node of document.querySelectorAll('button')) {
+    if (!isShown(node)) continue;
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), range = document.createRange();
+    while (walker.nextNode()) for (const { 0: word, index } of walker.currentNode.data.matchAll(/(?<![\\p{L}\\p{N}.])\\p{L}{2,10}(?![\\p{L}\\p{N}])/gu)) {
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.add(`“${word}” of ${name(node)} is broken`);
+    }
+  }
+  const canvas = document.createElement('canvas').getContext('2d');
+  for (const node of document.querySelectorAll('input[placeholder], textarea[placeholder]')) {
+    if (node.value !== '' || node.clientWidth < 2 || !isShown(node)) continue;
+    const { paddingLeft, paddingRight } = getComputedStyle(node), room = node.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    canvas.font = getComputedStyle(node, '::placeholder').font;
+    const words = canvas.measureText(node.placeholder).width;
+    if (words > room + 1) found.add(`the placeholder of ${name(node)} is ${Math.round(words - room)} pixels too wide`);
+  }
   for (const node of document.querySelectorAll('*:not(pre, code, [role=tablist], [role=toolbar])'))
     if (/auto|scroll/.test(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0 && isShown(node))
       found.add(`(${node.className}) scrolls sideways by ${node.scrollWidth - node.clientWidth} pixels`);

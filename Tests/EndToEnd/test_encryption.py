@@ -2,14 +2,19 @@
 import asyncio
 import contextlib
 import glob
+import hashlib
+import io
+import os
 import tempfile
 import time
 import types
+from unittest.mock import patch
 
 import nio
 
 from client import PASSWORD, User, room_path
 from harness import PATIENCE, NotRun, test
+from png import png
 from peer_client import Peer
 from server import newest_build
 from test_mautrix import Person, says
@@ -166,6 +171,52 @@ async def history(client, room):
     return texts
 
 
+def quick_pbkdf2(passphrase, salt, length, rounds, _):
+    """matrix-nio's takes ten seconds for the 500,000 rounds of a new file."""
+    return hashlib.pbkdf2_hmac("sha512", passphrase.encode(), salt, rounds, length)
+
+
+@test("files of the terminal client are read by matrix-nio and the other way round; the server has ciphertext and no name")
+def files(context):
+    asyncio.run(_files(context))
+
+
+async def _files(context):
+    ann = User(context.base, "ann")
+    async with Client(context, "nia") as nia:
+        with Terminal(context) as terminal:
+            terminal.log_in(ann)
+            room = ann.create_room(name="Secret", preset="private_chat", initial_state=[ENCRYPTION], invite=[nia.user_id])
+            good(await nia.join(room), nio.JoinResponse)
+            heard = []
+            nia.add_event_callback(lambda _, event: heard.append(event), (nio.RoomEncryptedImage, nio.RoomEncryptedFile, nio.RoomEncryptedAudio))
+            await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 2)
+            picture, sound = png(40, 30, (200, 100, 50)), os.urandom(100_003)
+            for name, content in (("cat.png", picture), ("purr.ogg", sound)):
+                with open(terminal.path(name), "wb") as file:
+                    file.write(content)
+                terminal.run("send", "Secret", "--file", terminal.path(name))
+            await sync_until(nia, lambda: len(heard) == 2)
+            assert [event.body for event in heard] == ["cat.png", "purr.ogg"], heard
+            for event, content in zip(heard, (picture, sound)):
+                stored = good(await nia.download(event.url), nio.DownloadResponse)
+                assert stored.content_type == "application/octet-stream" and not stored.filename, stored
+                assert len(stored.body) == len(content) and stored.body != content
+                assert nio.crypto.attachments.decrypt_attachment(stored.body, event.key["k"], event.hashes["sha256"], event.iv) == content
+            # And back.
+            secret = os.urandom(70_001)
+            up, keys = await nia.upload(io.BytesIO(secret), content_type="application/octet-stream", filesize=len(secret), encrypt=True)
+            content = {"msgtype": "m.file", "body": "plan.bin", "info": {"size": len(secret)}, "file": {"url": good(up, nio.UploadResponse).content_uri, **keys}}
+            good(await nia.room_send(room, "m.room.message", content, ignore_unverified_devices=True), nio.RoomSendResponse)
+            entry = terminal.json("read", "Secret", "--limit", "1")[0]
+            assert entry["file"]["name"] == "plan.bin" and entry["file"]["encrypted"], entry
+            exported = terminal.json("export", "Secret", "--to", terminal.path("secret.jsonl"))[0]
+            assert exported["files"] == 3 and exported["missing_files"] == 0, exported
+            found = sorted(glob.glob(terminal.path("secret-files/*")))
+            contents = [open(path, "rb").read() for path in found]
+            assert contents == [picture, sound, secret], found
+
+
 @test("room keys go from the terminal client to matrix-nio and back in key files; a wrong passphrase and a file that was cut off say so")
 def key_files(context):
     asyncio.run(_key_files(context))
@@ -191,7 +242,8 @@ async def _key_files(context):
             assert exported == [{"path": file, "keys": 2}], exported
             async with second_device(context, ann) as tablet:
                 assert await history(tablet, room) == []
-                await tablet.import_keys(file, "correct horse")
+                with patch.object(nio.crypto.key_export, "PBKDF2", quick_pbkdf2):
+                    await tablet.import_keys(file, "correct horse")
                 assert await history(tablet, room) == ["from the terminal", "from nio"]
             # From nio to a terminal that logs in after all that.
             theirs = new.path("nio.txt")

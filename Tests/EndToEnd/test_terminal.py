@@ -192,7 +192,7 @@ def refused(context):
         terminal.run("read", "Silent")
 
 
-@test("martlet sends no clear text into an encrypted room, reads what others write there, and refuses files with a reason")
+@test("martlet sends no clear text into an encrypted room, reads what others write there, files, too")
 def encrypted(context):
     ann = User(context.base, "ann")
     room = ann.create_room(name="Secret")
@@ -206,13 +206,16 @@ def encrypted(context):
         terminal.log_in(ann)
         assert "encrypted" in terminal.run("read", "Secret")
         with open(terminal.path("plan.txt"), "w") as file:
-            file.write("too late")
-        assert "encrypted" in terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), code=1)
-        error = json.loads(terminal.run("send", "Secret", "--file", terminal.path("plan.txt"), "--json", code=1))
-        assert error["error"] == "failed" and "encrypted" in error["message"], error
+            file.write("in a file")
+        terminal.run("send", "Secret", "--file", terminal.path("plan.txt"))
+        entry = terminal.json("read", "Secret", "--limit", "1")[0]
+        assert entry["file"]["name"] == "plan.txt" and entry["file"]["encrypted"], entry
         events = ann.get(room_path(room, "messages"), dir="b", limit=30).ok()["chunk"]
         assert [event["content"]["body"] for event in events if event["type"] == "m.room.message"] == ["in time"], events
-        assert sum(event["type"] == "m.room.encrypted" for event in events) == 1, events
+        assert sum(event["type"] == "m.room.encrypted" for event in events) == 2, events
+        server, media = entry["file"]["url"].removeprefix("mxc://").split("/")
+        stored = ann.request("GET", f"/_matrix/client/v1/media/download/{server}/{media}")
+        assert len(stored.body) == len("in a file") and b"in a file" != stored.body, stored
         bob = User(context.base, "bob")
         ann.post(room_path(room, "invite"), {"user_id": bob.user_id}).ok()
         bob.join(room)

@@ -9,6 +9,7 @@ final class FixtureServer: Sendable {
     let headers: [String]
     let body: String
     let bodyBytes: Int
+    let bytes: [UInt8]
   }
 
   let port: UInt16
@@ -102,9 +103,10 @@ final class FixtureServer: Sendable {
     let length = lines.first { $0.hasPrefix("Content-Length:") }.flatMap { Int($0.dropFirst(16)) } ?? 0
     guard buffer.count >= head + 4 + length else { return nil }
     let words = lines[0].split(separator: " ").map(String.init)
-    let body = String(decoding: buffer[(head + 4)..<(head + 4 + length)], as: UTF8.self)
+    let bytes = Array(buffer[(head + 4)..<(head + 4 + length)])
+    let body = String(decoding: bytes, as: UTF8.self)
     buffer.removeFirst(head + 4 + length)
-    return Request(method: words[0], target: words[1], headers: lines, body: body, bodyBytes: length)
+    return Request(method: words[0], target: words[1], headers: lines, body: body, bodyBytes: length, bytes: bytes)
   }
 
   private final class Body: Sendable {

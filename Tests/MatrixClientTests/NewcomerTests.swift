@@ -239,8 +239,8 @@ import Testing
       .noHomeserver(.failError(.noAnswer)), .untrustedServer, .cancelled, .badAnswer, .invalidUserID, .invalidRoomAddress,
       .ownUserID,
       .unknownRoom, .notSignedIn, .alreadySignedIn(UserID(trusted: "@me:test")), .unsupportedFlow, .registrationTokenNeeded,
-      .outboxIsFull, .attachmentIsGone, .targetFailed, .unknownEvent, .notAllowed, .encryptedRoom, .invalidContent,
-      .unconfirmedIdentity(UserID(trusted: "@me:test"))
+      .outboxIsFull, .attachmentIsGone, .damagedAttachment, .targetFailed, .unknownEvent, .notAllowed, .encryptedRoom,
+      .invalidContent, .unconfirmedIdentity(UserID(trusted: "@me:test"))
     ]
     for error in errors {
       #expect(error.english.hasSuffix(".") && error.english.count > 15 && !error.english.contains("ServerQueries"), "\(error)")

@@ -25,4 +25,13 @@ import Testing
 
   @Test(arguments: ["Z", "Zm9vY", "Zh", "Zm9", "Zg=", "Zm9v=", "Zm9vYg===", "Z=g=", "Zm 9v", "Zm9v\n", "Zm-_", "===="])
   func `what no encoder writes is refused`(text: String) { #expect(Base64.decode(ascii(text)) == nil) }
+
+  @Test func `keys in URLs have two letters of their own, and either alphabet is read there`() {
+    let bytes: [UInt8] = (0..<64).flatMap { [UInt8]([$0 << 2 | 3, 0xFF, 0xFE]) } + [0xFB, 0xEF, 0xBE, 0x3E]
+    let text = Base64.encodeForURL(bytes), plain = Base64.encode(bytes)
+    #expect(plain.contains(0x2B) && plain.contains(0x2F) && !text.contains(0x2B) && !text.contains(0x2F))
+    #expect(text == plain.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 })
+    #expect(Base64.decodeFromURL(text) == bytes && Base64.decodeFromURL(plain) == bytes && Base64.decode(text) == nil)
+    #expect(Base64.decodeFromURL(ascii("ab!d")) == nil && Base64.decodeFromURL(ascii("é===")) == nil)
+  }
 }

@@ -123,7 +123,10 @@ struct GroupCallsTests {
   @Test(
     "A socket without TLS is on the server that the page reaches already",
     arguments: [
-      ("http://192.168.1.5:8008", "ws://127.0.0.1:8008/_martlet/call/v1/socket", "ws://192.168.1.5:8008/_martlet/call/v1/socket"),
+      (
+        "http://192.168.1.5:8008", "ws://127.0.0.1:8008/_martlet/call/v1/socket",
+        "ws://192.168.1.5:8008/_martlet/call/v1/socket"
+      ),
       ("https://chat.example", "ws://127.0.0.1:8008/s", "wss://chat.example/s"),
       ("https://chat.example", "wss://calls.example/s", "wss://calls.example/s"),
       ("http://[::1]:8008", "ws://martlet.local:8008", "ws://[::1]:8008"),

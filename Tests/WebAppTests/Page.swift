@@ -45,7 +45,7 @@ final class Page {
   private func perform(_ effect: Effect) {
     switch effect {
     case .request(let id, let request): requests.append((id, request))
-    case .upload(let id, let request, _): requests.append((id, request))
+    case .upload(let id, let request, _), .uploadEncrypted(let id, let request, _): requests.append((id, request))
     case .cancelRequest(let id): requests.removeAll { $0.id == id }
     case .load(let id, let range): loads.append((id, range))
     case .write(let id, let operations):

@@ -49,8 +49,47 @@ let steps = [
     var room = SharedRoom(devices: 10)
     room.share()
     return milliseconds { _ = room.write(90) }
+  },
+  Step(name: "an attachment of 10 MiB encrypted and hashed, in parts of 64 KiB", unit: "MiB", count: 10) {
+    var random = SecretSource.repeating(seed: Array("attachment".utf8))
+    var cipher = AttachmentCipher(random: &random)
+    var part = [UInt8](repeating: 7, count: 1 << 16)
+    return milliseconds {
+      for _ in 0..<160 { cipher.encrypt(&part) }
+      precondition(cipher.digest.count == 32)
+    }
+  },
+  Step(name: "10,000 keys exported, from the records to the file", unit: "key", count: 10_000) {
+    var machine = KeyedMachine(keys: roomKeys)
+    return milliseconds { precondition(sealed(machine.exported()).count > 10_000) }
+  },
+  Step(name: "10,000 keys imported, from the file to the records", unit: "key", count: 10_000) {
+    let file = keyFile
+    var machine = KeyedMachine(keys: [])
+    return milliseconds { machine.take(opened(file)) }
   }
 ]
+
+let roomKeys = KeyedMachine.newKeys(10_000)
+/// Without the rounds of the passphrase, which take a third of a second by intent.
+let fileKeys = Secret([UInt8](repeating: 7, count: KeyFile.keysByteCount))
+let keyFile = sealed(roomKeys)
+
+func sealed(_ keys: [RoomKey]) -> [UInt8] {
+  var random = SecretSource.system
+  let derivation = PassphraseKey(random: &random)
+  guard let file = try? KeyFile.seal(ExportedRoomKey.file(of: keys), fileKeys, derivation, random: &random) else {
+    fatalError("no file")
+  }
+  return file
+}
+
+func opened(_ file: [UInt8]) -> [RoomKey] {
+  guard let text = try? KeyFile(file).open(fileKeys), let read = try? ExportedRoomKey.keys(ofFile: text) else {
+    fatalError("no keys")
+  }
+  return read.keys
+}
 
 for step in steps {
   var best = Double.infinity

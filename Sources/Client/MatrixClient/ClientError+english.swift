@@ -37,6 +37,7 @@ extension ClientError {
     case .outboxIsFull: "Too many messages wait to be sent. Wait until some are sent."
     case .storeUnavailable(let reason): "The data on this device cannot be read: \(reason)."
     case .attachmentIsGone: "The file does not exist, or cannot be read."
+    case .damagedAttachment: "The file was changed on its way, and is not shown. Ask the sender to send it again."
     default: sendingEnglish
     }
   }

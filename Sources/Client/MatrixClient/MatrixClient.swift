@@ -68,6 +68,9 @@ public actor MatrixClient {
   /// Who waits for keys of rooms that are exported or imported.
   var keyTransfers: [UInt64: CheckedContinuation<KeyTransfer?, Never>] = [:]
   var lastKeyTransfer: UInt64 = 0
+  /// Searches that wait for records to be decrypted.
+  var storedLoads: [LoadID: CheckedContinuation<[StoreRecord], Never>] = [:]
+  var lastStoredLoad = LoadID.max
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
@@ -108,6 +111,7 @@ public actor MatrixClient {
     core.sync(by: syncMode)
     // What waits in the outbox goes out as soon as the session is there: the machine begins with it.
     core.encrypts = encrypts
+    core.encryptsFiles = encrypts
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -285,6 +289,7 @@ public actor MatrixClient {
     for status in encryptionStatuses.values { status.finish() }
     encryptionStatuses = [:]
     endKeyTransfers()
+    for id in storedLoads.keys { endStoredLoad(id, []) }
     requests = [:]
     timers = [:]
     jobs.finish()
@@ -331,6 +336,11 @@ public actor MatrixClient {
       var exchange = Exchange(request, to: baseURL)
       exchange.body = .file(path: blob.name.string)
       startUpload(id, exchange)
+    case .uploadEncrypted(let id, let request, let blob):
+      var exchange = Exchange(request, to: baseURL)
+      let encrypter = FileEncrypter()
+      exchange.body = .encryptedFile(path: blob.name.string, encrypter)
+      startUpload(id, exchange, encrypter)
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds):
       timers[id] = Task {
@@ -383,7 +393,7 @@ public actor MatrixClient {
   }
 
   /// Reports progress in order and before the end of the request. Skips progress that a newer one has overtaken.
-  private func startUpload(_ id: RequestID, _ exchange: Exchange) {
+  private func startUpload(_ id: RequestID, _ exchange: Exchange, _ encrypter: FileEncrypter? = nil) {
     let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
     var exchange = exchange
     exchange.progress = { continuation.yield($0) }
@@ -396,7 +406,9 @@ public actor MatrixClient {
         handle(.uploadProgress(id, sentBytes: step.sentBytes, totalBytes: step.bytesToSend))
       }
       let end = await response
-      if requests.removeValue(forKey: id) != nil { handle(.response(id, end)) }
+      guard requests.removeValue(forKey: id) != nil else { return }
+      if let keys = encrypter?.keys { handle(.fileEncrypted(id, keys)) }
+      handle(.response(id, end))
     }
   }
 

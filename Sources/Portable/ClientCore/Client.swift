@@ -79,6 +79,8 @@ public struct Client: Sendable {
   public var syncsDrafts = false
   /// Whether the host encrypts (`Effect.encrypt`). If not, nothing goes to encrypted rooms.
   public var encrypts = false
+  /// Whether it also encrypts files (`Effect.uploadEncrypted`).
+  public var encryptsFiles = false
   var drafts = Drafts()
   var outbox = Outbox()
 
@@ -173,6 +175,7 @@ public struct Client: Sendable {
       }
     case .encrypted(let id, let content): encrypted(id, content)
     case .notEncrypted(let id, let error): fail(id, error)
+    case .fileEncrypted(let id, let keys): fileEncrypted(id, keys)
     case .decrypted(let room, let events): decrypted(events, in: room)
     case .timerFired(let id): timerFired(id)
     case .networkChanged(let isOnline): networkChanged(isOnline)

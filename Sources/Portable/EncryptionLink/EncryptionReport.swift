@@ -21,6 +21,7 @@ package enum EncryptionReport: Equatable, Sendable {
     package var broken: Broken?
     /// Whether nothing more comes.
     package var isOver = false
+    package var state = State()
 
     package init() {}
   }
@@ -31,9 +32,48 @@ package enum EncryptionReport: Equatable, Sendable {
     case records(UInt32, [LinkRecord])
     /// The content of `m.room.encrypted`.
     case encrypted(UInt64, [UInt8])
-    case blocked(UInt64, Block)
+    /// `about`: whose keys are not confirmed; empty for other reasons.
+    case blocked(UInt64, Block, about: ByteString)
     /// Events whose keys came late, as JSON.
     case late(room: ByteString, [[UInt8]])
+    case ended(UInt64, Outcome)
+  }
+
+  /// What views show.
+  package struct State: Equatable, Sendable {
+    package enum Backup: UInt8, Sendable { case off, on, replaced, deleted }
+
+    /// Whether the account has cross-signing keys.
+    package var hasIdentity = false
+    package var isVerified = false
+    package var backup = Backup.off
+    /// Keys of the backup that are here, of how many; of none where nothing is restored.
+    package var restored: UInt32 = 0
+    package var restoring: UInt32 = 0
+
+    package init() {}
+  }
+
+  /// How an `EncryptionAction` ended.
+  package enum Outcome: Equatable, Sendable {
+    /// With the recovery key, where one was made.
+    case done(ByteString)
+    case recovery(Recovery)
+    case failed(Failure)
+  }
+
+  package enum Recovery: UInt8, Sendable {
+    /// There is no recovery key.
+    case disabled
+    case enabled
+    /// The recovery key does not open all that it should.
+    case incomplete
+    /// Another recovery key was set up since this device used one.
+    case changed
+  }
+
+  package enum Failure: UInt8, Sendable {
+    case refused, unreachable, unusable, unverified, wrongKey, incomplete, noBackup
   }
 
   package enum Change: Equatable, Sendable {
@@ -63,7 +103,7 @@ package enum EncryptionReport: Equatable, Sendable {
     /// The machine has never seen that the room is encrypted.
     case notEncrypted
     case unknownAlgorithm, malformed, broken
-    /// The user has to decide first.
+    /// The keys of a user have changed, or this device is not verified: the person has to decide first.
     case undecided
   }
 
@@ -116,6 +156,11 @@ extension EncryptionReport.Step {
     writer.write(wakeAt ?? 0)
     writer.write(kind: broken.map { $0.rawValue + 1 } ?? 0)
     writer.write(isOver)
+    writer.write(state.hasIdentity)
+    writer.write(state.isVerified)
+    writer.write(kind: state.backup.rawValue)
+    writer.write(state.restored)
+    writer.write(state.restoring)
   }
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
@@ -132,6 +177,12 @@ extension EncryptionReport.Step {
       self.broken = known
     }
     isOver = try reader.flag()
+    state.hasIdentity = try reader.flag()
+    state.isVerified = try reader.flag()
+    guard let backup = EncryptionReport.State.Backup(rawValue: try reader.byte()) else { throw .unknownKind }
+    state.backup = backup
+    state.restored = try reader.uint32()
+    state.restoring = try reader.uint32()
   }
 }
 
@@ -150,14 +201,19 @@ extension EncryptionReport.Delivery {
       writer.write(kind: 2)
       writer.write(message)
       writer.write(content)
-    case .blocked(let message, let reason):
+    case .blocked(let message, let reason, let user):
       writer.write(kind: 3)
       writer.write(message)
       writer.write(kind: reason.rawValue)
+      writer.write(user)
     case .late(let room, let events):
       writer.write(kind: 4)
       writer.write(room)
       writer.write(events) { $0.write($1) }
+    case .ended(let number, let outcome):
+      writer.write(kind: 5)
+      writer.write(number)
+      outcome.write(to: &writer)
     }
   }
 
@@ -169,8 +225,9 @@ extension EncryptionReport.Delivery {
     case 3:
       let message = try reader.uint64()
       guard let reason = EncryptionReport.Block(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .blocked(message, reason)
+      self = .blocked(message, reason, about: try reader.text())
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
+    case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
     default: throw .unknownKind
     }
   }
@@ -207,5 +264,34 @@ extension EncryptionReport.Request {
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
     self.init(id: try reader.uint64(), method: try reader.byte(), target: try reader.text(), body: try reader.bytes())
+  }
+}
+
+extension EncryptionReport.Outcome {
+  fileprivate func write(to writer: inout LinkWriter) {
+    switch self {
+    case .done(let text):
+      writer.write(kind: 0)
+      writer.write(text)
+    case .recovery(let state):
+      writer.write(kind: 1)
+      writer.write(kind: state.rawValue)
+    case .failed(let reason):
+      writer.write(kind: 2)
+      writer.write(kind: reason.rawValue)
+    }
+  }
+
+  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
+    switch try reader.byte() {
+    case 0: self = .done(try reader.text())
+    case 1:
+      guard let state = EncryptionReport.Recovery(rawValue: try reader.byte()) else { throw .unknownKind }
+      self = .recovery(state)
+    case 2:
+      guard let reason = EncryptionReport.Failure(rawValue: try reader.byte()) else { throw .unknownKind }
+      self = .failed(reason)
+    default: throw .unknownKind
+    }
   }
 }

@@ -15,6 +15,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   /// `m.room.encryption` of a room, as its state has it.
   case encryption(room: ByteString, content: [UInt8])
   case encrypt(UInt64, UnencryptedContent)
+  /// Ends with `EncryptionReport.Delivery.ended` of the same number.
+  case command(UInt64, EncryptionAction)
   /// The answer to `EncryptionReport.Step.Request` of that number.
   case answered(UInt64, body: [UInt8])
   case failed(UInt64, isFinal: Bool)
@@ -41,6 +43,19 @@ package struct UnencryptedContent: Equatable, Sendable {
     self.type = type
     self.content = content
   }
+}
+
+/// What a person does about keys.
+package enum EncryptionAction: Equatable, Sendable {
+  /// Makes the account's cross-signing keys if it has none.
+  case setUpIdentity
+  /// Ends with the recovery key as text.
+  case setUpRecovery
+  case inspectRecovery
+  /// With a recovery key or a passphrase.
+  case recover(ByteString)
+  /// The cross-signing keys that the user has now.
+  case acceptIdentity(of: ByteString)
 }
 
 /// A record of the page's store.
@@ -101,6 +116,10 @@ extension EncryptionRequest {
       writer.write(kind: 9)
       writer.write(room)
       writer.write(content)
+    case .command(let number, let action):
+      writer.write(kind: 10)
+      writer.write(number)
+      action.write(to: &writer)
     }
     return writer.bytes
   }
@@ -123,13 +142,41 @@ extension EncryptionRequest {
       .encrypt(
         try reader.uint64(),
         UnencryptedContent(
-          room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() }, sharesHistory: try reader.flag(),
-          type: try reader.text(), content: try reader.bytes()))
+          room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
+          sharesHistory: try reader.flag(), type: try reader.text(), content: try reader.bytes()))
     case 5: .answered(try reader.uint64(), body: try reader.bytes())
     case 6: .failed(try reader.uint64(), isFinal: try reader.flag())
     case 7: .reachable
     case 8: .woken
     case 9: .encryption(room: try reader.text(), content: try reader.bytes())
+    case 10: .command(try reader.uint64(), try EncryptionAction(&reader))
+    default: throw .unknownKind
+    }
+  }
+}
+
+extension EncryptionAction {
+  fileprivate func write(to writer: inout LinkWriter) {
+    switch self {
+    case .setUpIdentity: writer.write(kind: 0)
+    case .setUpRecovery: writer.write(kind: 1)
+    case .inspectRecovery: writer.write(kind: 2)
+    case .recover(let text):
+      writer.write(kind: 3)
+      writer.write(text)
+    case .acceptIdentity(let user):
+      writer.write(kind: 4)
+      writer.write(user)
+    }
+  }
+
+  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
+    switch try reader.byte() {
+    case 0: self = .setUpIdentity
+    case 1: self = .setUpRecovery
+    case 2: self = .inspectRecovery
+    case 3: self = .recover(try reader.text())
+    case 4: self = .acceptIdentity(of: try reader.text())
     default: throw .unknownKind
     }
   }

@@ -14,8 +14,11 @@ struct LinkWriter {
 
   mutating func write(kind: UInt8) { bytes.append(kind) }
   mutating func write(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
-  mutating func write(_ number: UInt32) { for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) } }
   mutating func write(_ number: Int64) { write(UInt64(bitPattern: number)) }
+
+  mutating func write(_ number: UInt32) {
+    for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+  }
 
   mutating func write(_ number: UInt64) {
     write(UInt32(truncatingIfNeeded: number))

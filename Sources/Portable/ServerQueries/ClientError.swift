@@ -40,6 +40,8 @@ public indirect enum ClientError: Error, Sendable {
   case storeUnavailable(reason: ByteString)
   /// The file of an attachment is no longer there.
   case attachmentIsGone
+  /// An encrypted file is not the one that its sender encrypted, or its keys are no keys. Nothing of it is shown.
+  case damagedAttachment
 
   // Sending
   /// What it speaks of could not be sent; it is tried again together with that.
@@ -48,10 +50,10 @@ public indirect enum ClientError: Error, Sendable {
   case unknownEvent
   /// One may not do that in this room.
   case notAllowed
-  /// The room is encrypted and this cannot be: a file, anything in a room with an unknown algorithm, or anything where the host does not encrypt.
+  /// The room is encrypted and this cannot be: anything in a room with an unknown algorithm, or anything where the host does not encrypt.
   /// No clear text is sent there; reactions, redactions and state are. What was waiting when the room became encrypted stays as failed.
   case encryptedRoom
-  /// The content is not what its kind asks for.
+  /// The content is not what its kind asks for, or has keys of an encrypted file and the room is not encrypted.
   case invalidContent
   /// The user's keys have changed and that was not accepted yet. With the own user's ID: this device is to be verified first. Nothing was encrypted.
   case unconfirmedIdentity(UserID)

@@ -25,10 +25,11 @@ extension Strings {
     case .targetFailed: self[.targetFailed]
     case .unknownEvent: self[.messageGone]
     case .notAllowed: self[.notAllowed]
-    case .encryptedRoom, .unconfirmedIdentity: self[.encrypted]
+    case .encryptedRoom: self[.encrypted]
+    case .unconfirmedIdentity(let user): self[.keysChanged, user.string]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
-    case .attachmentIsGone: self[.fileGone]
+    case .attachmentIsGone, .damagedAttachment: self[.fileGone]
     }
   }
 

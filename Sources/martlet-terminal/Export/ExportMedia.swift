@@ -20,17 +20,26 @@ struct ExportMedia {
   mutating func fetch(of event: Event) async throws -> String? {
     var message = event.edit?.content
     if case .message(let content) = event.item?.content { message = content }
-    guard let attachment = message?.attachment, let source = attachment.source else { return nil }
+    guard let attachment = message?.attachment, let source = attachment.encrypted?.source ?? attachment.source else {
+      return nil
+    }
     if let known = names[source] { return known }
     mkdir(folder, 0o700)
     let name = Self.name(count + missing + 1, attachment.fileName.string)
     do throws(ClientError) {
-      try await client.download(source, to: folder + "/" + name)
+      if let file = attachment.encrypted {
+        try await client.download(file, to: folder + "/" + name)
+      } else {
+        try await client.download(source, to: folder + "/" + name)
+      }
       names[source] = .some(name)
       count += 1
       return name
     } catch {
-      guard case .refused = error else { throw error }
+      switch error {
+      case .refused, .damagedAttachment: break
+      default: throw error
+      }
       names[source] = .some(nil)
       missing += 1
       return nil

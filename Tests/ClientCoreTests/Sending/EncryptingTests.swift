@@ -145,7 +145,10 @@ import Testing
     #expect(host.items().map(\.id) == [ids[0], ids[1], ids[3]])
     #expect(host.items()[1].reactions.map(\.key) == ["+"] && host.items()[0].isEdited)
     host.sync(Wire.join([Wire.event("m.room.encrypted", "$6", encrypted)]))
+    #expect(host.client.room(.test)?.preview?.isUndecryptable == true)
+    #expect(host.restarted().client.room(.test)?.preview?.isUndecryptable == true)
     host.handle(.decrypted(.test, [try JSON.parse(Array(Wire.message("six", "$6").utf8))]))
     #expect(host.client.room(.test)?.preview?.content?.body == "six")
+    #expect(host.restarted().client.room(.test)?.preview?.content?.body == "six")
   }
 }

@@ -84,8 +84,12 @@ extension MatrixClient {
   }
 
   private func take(_ delivery: EncryptionDelivery) {
-    if case .ended(let command, let outcome) = delivery { return endEncryptionCommand(command, outcome) }
-    if let input = Input(delivery) { handle(input) }
+    switch delivery {
+    case .ended(let command, let outcome): endEncryptionCommand(command, outcome)
+    case .records(let id, let records) where storedLoads[id] != nil:
+      endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
+    default: if let input = Input(delivery) { handle(input) }
+    }
   }
 
   /// What waited until the machine's records are durable.

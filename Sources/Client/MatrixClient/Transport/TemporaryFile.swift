@@ -12,6 +12,25 @@ struct TemporaryFile {
 
   /// nil where they cannot be written.
   init?(_ bytes: [UInt8]) {
+    self.init { file in fwrite(bytes, 1, bytes.count, file) == bytes.count }
+  }
+
+  /// The ciphertext of another file, made in parts.
+  init?(encrypting source: String, by encrypter: FileEncrypter) {
+    guard FileSize.bytes(of: source) != nil, let input = fopen(source, "re") else { return nil }
+    defer { fclose(input) }
+    encrypter.begin()
+    self.init { output in
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      while case let count = fread(&buffer, 1, buffer.count, input), count > 0 {
+        buffer.withUnsafeMutableBytes { encrypter.encrypt(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
+        guard fwrite(buffer, 1, count, output) == count else { return false }
+      }
+      return ferror(input) == 0
+    }
+  }
+
+  private init?(_ write: (UnsafeMutablePointer<FILE>) -> Bool) {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array((folder + "/martlet-XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
@@ -22,8 +41,8 @@ struct TemporaryFile {
       remove()
       return nil
     }
-    let written = fwrite(bytes, 1, bytes.count, file)
-    guard fclose(file) == 0, written == bytes.count else {
+    let isWritten = write(file)
+    guard fclose(file) == 0, isWritten else {
       remove()
       return nil
     }

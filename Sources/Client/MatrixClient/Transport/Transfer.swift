@@ -20,6 +20,7 @@
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private var source: UnsafeMutablePointer<FILE>?
     private var sourceBytes: Int64 = 0
+    private var encrypter: FileEncrypter?
     private var sink: FileSink?
     /// libcurl takes a connection that ends amid the headers for an answer without a body.
     private var hasAllHeaders = false
@@ -41,8 +42,13 @@
 
     /// nil where it is under way.
     func begin(on multi: UnsafeMutableRawPointer) -> Response? {
-      if case .file(let path) = exchange.body {
+      switch exchange.body {
+      case .own: break
+      case .file(let path): guard openSource(path) else { return .blobIsGone }
+      case .encryptedFile(let path, let encrypter):
         guard openSource(path) else { return .blobIsGone }
+        encrypter.begin()
+        self.encrypter = encrypter
       }
       guard let easy = curl_easy_init() else {
         release()
@@ -73,6 +79,7 @@
         guard let easy, hasAllHeaders, take(UnsafeRawBufferPointer(start: nil, count: 0)), sink?.finish() ?? true else {
           return .networkError
         }
+        guard encrypter.map({ $0.byteCount == sourceBytes }) ?? true else { return .networkError }
         report(isLast: true)
         return .answer(status: Int(martlet_curl_status(easy)), body: received)
       case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CACERT_BADFILE,
@@ -182,11 +189,17 @@
       martlet_curl_set_reader(easy) { bytes, size, count, context in
         guard let bytes, let context, let source = Transfer.of(context).source else { return Int(CURL_READFUNC_ABORT) }
         let read = fread(bytes, 1, size * count, source)
+        Transfer.of(context).encrypter?.encrypt(UnsafeMutableRawBufferPointer(start: bytes, count: read))
         return read == 0 && ferror(source) != 0 ? Int(CURL_READFUNC_ABORT) : read
       }
       martlet_curl_set_pointer(easy, CURLOPT_SEEKDATA, context)
       martlet_curl_set_seeker(easy) { context, offset, origin in
         guard let context, let source = Transfer.of(context).source else { return 1 }
+        if let encrypter = Transfer.of(context).encrypter {
+          // From the beginning only.
+          guard offset == 0, origin == SEEK_SET else { return 1 }
+          encrypter.begin()
+        }
         return fseek(source, Int(offset), origin) == 0 ? 0 : 1
       }
     }

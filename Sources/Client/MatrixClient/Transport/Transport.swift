@@ -12,6 +12,8 @@ public struct Exchange: Sendable {
     case own
     /// A file, which is read while it is sent and never completely in memory.
     case file(path: String)
+    /// A file that is encrypted while it is read, into as many bytes. Never send it as it is.
+    case encryptedFile(path: String, FileEncrypter)
   }
 
   public enum Destination: Sendable {

@@ -40,8 +40,17 @@
       case .file(let path):
         guard FileManager.default.isReadableFile(atPath: path) else { return .blobIsGone }
         task = session.uploadTask(with: request, fromFile: URL(fileURLWithPath: path))
+      case .encryptedFile(let path, let encrypter):
+        // `URLSession` reads a file by itself: it gets one of ciphertext.
+        guard let file = TemporaryFile(encrypting: path, by: encrypter) else { return .blobIsGone }
+        defer { file.remove() }
+        return await carry(session.uploadTask(with: request, fromFile: URL(fileURLWithPath: file.path)), exchange)
       }
-      return await withTaskCancellationHandler {
+      return await carry(task, exchange)
+    }
+
+    private func carry(_ task: URLSessionTask, _ exchange: Exchange) async -> Response {
+      await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           delegate.begin(task.taskIdentifier, exchange, continuation)
           task.resume()

@@ -7,6 +7,9 @@ public enum Effect: Sendable {
   indirect case request(RequestID, HTTPRequest)
   /// Send the blob as the body. Report `Input.uploadProgress` on the way and `Input.response` at the end.
   indirect case upload(RequestID, HTTPRequest, BlobHandle)
+  /// Encrypt the blob with a new key, new for each of these, and send the ciphertext as the body. Report as for `upload`, and `Input.fileEncrypted`
+  /// before the response.
+  indirect case uploadEncrypted(RequestID, HTTPRequest, BlobHandle)
   /// The answer is no longer wanted; an answer that comes all the same is ignored.
   case cancelRequest(RequestID)
   /// Answer with `Input.timerFired` after that time, once.

@@ -11,10 +11,12 @@ public enum Input: Sendable {
   case written(WriteID, Bool)
   /// Another process may have put messages into the store's inbox.
   case inboxChanged
-  /// Answer to `Effect.request` and `Effect.upload`.
+  /// Answer to `Effect.request`, `Effect.upload` and `Effect.uploadEncrypted`.
   case response(RequestID, Response)
   /// Bytes of an upload that are on their way.
   case uploadProgress(RequestID, sentBytes: Int64, totalBytes: Int64)
+  /// What decrypts the body of an `Effect.uploadEncrypted`, all of which was sent. `Input.response` follows.
+  case fileEncrypted(RequestID, FileKeys)
   /// A timer of `Effect.startTimer` has run out.
   case timerFired(TimerID)
   /// Answer to `Effect.encrypt`: the content of the `m.room.encrypted`. The batch that the client writes then goes into the store with what the host

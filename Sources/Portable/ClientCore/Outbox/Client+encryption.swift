@@ -4,17 +4,20 @@ import MatrixModel
 /// Clear text never goes into an encrypted room. Spec: "m.room.encryption": once a room is encrypted it stays so.
 ///
 /// Every event that a room's members would expect to be encrypted goes through the host (`Effect.encrypt`): messages, stickers, polls, votes, edits,
-/// positions, the signalling of calls (whose session descriptions name the keys of the media) and events of unknown types. Where the host does not
-/// encrypt, they are refused (`ClientError.encryptedRoom`), as are files, which cannot be encrypted yet. Reactions, redactions and state are not
-/// encrypted by any client; `m.room.encrypted` is ciphertext that the app made.
+/// positions, the signalling of calls (whose session descriptions name the keys of the media) and events of unknown types. Files are encrypted while
+/// they are uploaded (`Effect.uploadEncrypted`), each time with a new key: a key that encrypts two contents gives both away, and the file may have changed.
+/// Where the host does not encrypt, they are refused (`ClientError.encryptedRoom`). Reactions, redactions and state are not encrypted by any client;
+/// `m.room.encrypted` is ciphertext that the app made.
 ///
 /// A room may have become encrypted while nobody was listening. Before something goes out while no sync runs, the server is asked
 /// (`GET …/state/m.room.encryption`), once for each event.
 extension Client {
   /// Whether that would put clear text into a room that is known to be encrypted.
   func isRefused(_ payload: OutboxPayload, in room: RoomID) -> Bool {
-    payload.needsEncryption && rooms[room]?.isEncrypted ?? false && !(encrypts && payload.files.isEmpty)
+    payload.needsEncryption && rooms[room]?.isEncrypted ?? false && !encrypts(payload)
   }
+
+  private func encrypts(_ payload: OutboxPayload) -> Bool { encrypts && (encryptsFiles || payload.files.isEmpty) }
 
   /// Whether it is known now whether the room is encrypted; if not, the server is asked, and the room goes on with its answer.
   mutating func knowsEncryption(of room: RoomID) -> Bool {
@@ -47,13 +50,30 @@ extension Client {
     pump(room)
   }
 
-  /// The room is encrypted now: what waits in clear text stays where it is, as failed. The server keeps none of its files.
+  /// The room is encrypted now: what waits in clear text and cannot be encrypted stays where it is, as failed. The server keeps none of its files.
   mutating func refuseClearText(in room: RoomID) {
-    for entry in outbox.entries(in: room) where entry.isWaiting && isRefused(entry.payload, in: room) {
+    for entry in outbox.entries(in: room) where entry.isWaiting {
+      guard isRefused(entry.payload, in: room) else {
+        forgetClearFiles(of: entry)
+        continue
+      }
       // A request that is under way cannot be taken back.
       if case .sending = entry.phase { continue }
       fail(entry.id, .encryptedRoom)
     }
+  }
+
+  /// Uploads that are under way end, and those that are over are repeated: encrypted this time.
+  mutating func forgetClearFiles(of entry: OutboxEntry) {
+    guard entry.payload.files.contains(where: { $0.isClear }) else { return }
+    switch entry.phase {
+    case .uploading, .queued: break
+    case .storing, .encrypting, .sending, .sent, .failed: return
+    }
+    endUploads(of: entry.id)
+    outbox[entry.id]?.payload.forgetClearFiles()
+    outbox[entry.id]?.phase = .queued
+    store([entry.id], in: entry.roomID)
   }
 
   /// Whether a request of another program (`Query.passedOn`) would put clear text into a room that is known to be encrypted.
@@ -124,6 +144,10 @@ extension Client {
         eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
       settlePreview(id)
       notify(.room(id, .preview))
+      // A sync that is being stored writes the room as well.
+      if syncLoop.prepared == nil, let state = rooms[id]?.state {
+        write([.put(key: StoreKey.room(id), value: state.record(of: id))])
+      }
     }
     if room.state.countsUnread { recountUnread(id) }
   }

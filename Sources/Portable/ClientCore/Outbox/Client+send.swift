@@ -12,6 +12,8 @@ extension Client {
     do throws(ClientError) { content = try message.content(own: user, now: now) } catch {
       return finish(command, .failed(error))
     }
+    // The server would read both, the file and its key.
+    if content.namesFileKeys, !(rooms[room]?.isEncrypted ?? false) { return finish(command, .failed(.invalidContent)) }
     let files = content.files.map { OutboxFile($0) }
     if let error = tooLarge(files) { return finish(command, .failed(error)) }
     var payload = OutboxPayload(.event, content.type)

@@ -22,6 +22,8 @@ extension Client {
   /// files waits for its turn.
   mutating func startUploads(in room: RoomID) {
     guard rooms[room]?.membership == .join else { return }
+    let isEncrypted = rooms[room]?.isEncrypted ?? false
+    if isEncrypted { for entry in outbox.entries(in: room) where entry.isWaiting { forgetClearFiles(of: entry) } }
     var free = Limits.uploadsInRoom - outbox.uploads(in: room)
     for waiting in outbox.entries where waiting.roomID == room && waiting.takesUploads && free > 0 {
       guard knowsFileLimit() else { return }
@@ -41,8 +43,12 @@ extension Client {
       for i in entry.payload.files.indices where free > 0 {
         let file = entry.payload.files[i]
         guard file.uri == nil, file.request == nil else { continue }
-        entry.payload.files[i].request = upload(
-          file.blob, mimeType: file.mimeType, fileName: file.fileName, for: .upload(entry.id))
+        entry.payload.files[i].keys = nil
+        entry.payload.files[i].isEncrypting = isEncrypted
+        entry.payload.files[i].request =
+          isEncrypted
+          ? uploadEncrypted(file.blob, for: .upload(entry.id))
+          : upload(file.blob, mimeType: file.mimeType, fileName: file.fileName, for: .upload(entry.id))
         free -= 1
       }
       if free == before { continue }
@@ -71,6 +77,13 @@ extension Client {
     showProgress(of: entry)
   }
 
+  mutating func fileEncrypted(_ id: RequestID, _ keys: FileKeys) {
+    guard let request = pending.requests[id], request.encryptsBlob, case .upload(let entry) = request.purpose,
+      let file = outbox[entry]?.payload.files.firstIndex(where: { $0.request == id })
+    else { return }
+    outbox[entry]?.payload.files[file].keys = keys
+  }
+
   mutating func uploadAnswered(_ answer: Answer, _ id: OutboxEntry.ID) {
     // The one whose request is over.
     guard var entry = outbox[id],
@@ -82,6 +95,8 @@ extension Client {
       return uploadFailed(entry, answer)
     }
     guard let source = MediaURI(json["content_uri"]) else { return fail(id, .badAnswer) }
+    // A host that has not said how it encrypted it.
+    if entry.payload.files[file].isEncrypting, entry.payload.files[file].keys == nil { return fail(id, .encryptedRoom) }
     entry.payload.files[file].uri = source
     entry.backoff.reset()
     outbox[id] = entry

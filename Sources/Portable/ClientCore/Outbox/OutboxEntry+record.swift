@@ -136,6 +136,10 @@ extension OutboxFile {
       if let mimeType { writer.member("type", mimeType) }
       if let sizeBytes { writer.member("size", sizeBytes) }
       if let uri { writer.member("uri", uri) }
+      guard let keys else { return }
+      writer.member("key", keys.key)
+      writer.member("counter", keys.counter)
+      writer.member("digest", keys.digest)
     }
   }
 
@@ -144,7 +148,9 @@ extension OutboxFile {
     self.init(
       blob: BlobHandle(blob), mimeType: record.text("type"), fileName: record.text("name") ?? "",
       sizeBytes: record["size"]?.natural)
-    uri = MediaURI(record["uri"])
+    keys = FileKeys(key: record.text("key"), counter: record.text("counter"), digest: record.text("digest"))
+    // Without its keys nobody could read it.
+    uri = record["key"] != nil && keys == nil ? nil : MediaURI(record["uri"])
   }
 }
 

@@ -69,6 +69,14 @@ struct OutboxPayload: Sendable {
     }
   }
 
+  /// The room became encrypted: what lies on the server in clear text is uploaded anew.
+  mutating func forgetClearFiles() {
+    for i in files.indices where files[i].isClear {
+      files[i].uri = nil
+      files[i].sentBytes = 0
+    }
+  }
+
   /// Whether a refusal of the server ends it: the user would not retry a reaction as they would a message.
   var isDroppedWhenRefused: Bool { kind == .reaction || kind == .redaction || kind == .reference }
 }
@@ -81,9 +89,16 @@ struct OutboxFile: Sendable {
   var sizeBytes: Int64?
   /// nil until it is uploaded.
   var uri: MediaURI?
+  /// What decrypts it. nil if it is uploaded as it is.
+  var keys: FileKeys?
   /// That uploads it, and how much it has sent; not stored.
   var request: RequestID?
   var sentBytes: Int64 = 0
+  /// Whether the request encrypts it; not stored.
+  var isEncrypting = false
+
+  /// Whether the server has it in clear text, or is getting it.
+  var isClear: Bool { uri != nil && keys == nil || request != nil && !isEncrypting }
 }
 
 extension OutboxFile {
@@ -107,11 +122,17 @@ extension OutboxPayload {
     if json.isObject {
       writer.beginObject()
       for member in json.members {
-        writer.key(member.key)
-        if member.isKey("url") || member.isKey("thumbnail_url"), let uri = uploaded(member.value) {
-          writer.write(uri)
-        } else {
+        guard member.isKey("url") || member.isKey("thumbnail_url"), let file = uploaded(member.value), let uri = file.uri else {
+          writer.key(member.key)
           fill(member.value, to: &writer)
+          continue
+        }
+        if let keys = file.keys {
+          writer.key(member.isKey("url") ? "file" : "thumbnail_file")
+          EncryptedFile(uri, keys).write(to: &writer)
+        } else {
+          writer.key(member.key)
+          writer.write(uri)
         }
       }
       writer.endObject()
@@ -122,10 +143,9 @@ extension OutboxPayload {
     }
   }
 
-  private func uploaded(_ json: JSON) -> MediaURI? {
+  private func uploaded(_ json: JSON) -> OutboxFile? {
     guard let text = json.text, text.hasPrefix("upload:") else { return nil }
-    let number = files.indices.first { UnsentFile.placeholder($0) == text }
-    return number.flatMap { files[$0].uri }
+    return files.indices.first { UnsentFile.placeholder($0) == text }.map { files[$0] }
   }
 
   /// The body of the request; nil where something it needs has no event ID.

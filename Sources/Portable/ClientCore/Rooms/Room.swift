@@ -123,6 +123,8 @@ public struct RoomPreview: Sendable {
   public let timestampMilliseconds: Int64
   /// Its text is `MessageContent.previewText`: after a restart there is no other.
   public let content: MessageContent?
+  /// Whether its content is not known because its key is not there.
+  public internal(set) var isUndecryptable = false
   /// How far it is on its way.
   public internal(set) var delivery = Delivery.received
   /// When the edit that is shown was made; 0 without one.

@@ -7,6 +7,14 @@ struct OutgoingContent: Sendable {
   /// A JSON object without a relation. Files that are still to be uploaded stand in it as `upload:` and their number.
   var bytes: [UInt8]
   var files: [UnsentFile] = []
+
+  /// Whether it has keys of encrypted files, as a forwarded message may.
+  var namesFileKeys: Bool {
+    guard let json = Answer.parse(bytes), let message = try? MessageContent(json, type: type) else { return false }
+    return ([message] + message.gallery).contains {
+      $0.attachment?.encrypted != nil || $0.attachment?.encryptedThumbnail != nil
+    }
+  }
 }
 
 extension OutgoingMessage {
@@ -67,7 +75,8 @@ extension OutgoingMessage {
   }
 
   private static func check(_ media: OutgoingMedia) throws(ClientError) {
-    guard media.kind.hasFile, media.kind != .sticker, media.file.blob != nil || media.file.source != nil else {
+    let file = media.file
+    guard media.kind.hasFile, media.kind != .sticker, file.blob != nil || file.source != nil || file.encrypted != nil else {
       throw .attachmentIsGone
     }
   }

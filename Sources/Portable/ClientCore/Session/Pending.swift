@@ -22,6 +22,7 @@ struct PendingRequest: Sendable {
   /// Its token is the one it went out with last.
   var request: HTTPRequest
   let blob: BlobHandle?
+  var encryptsBlob = false
   let sendsToken: Bool
   /// How often the server did not know its token.
   var refusals = 0
@@ -154,6 +155,14 @@ extension Client {
         purpose: purpose, request: request, blob: nil, sendsToken: sendsToken ?? (endpoint.access != .anyone)))
   }
 
+  /// Nothing of the file's name and type is told.
+  mutating func uploadEncrypted(_ blob: BlobHandle, for purpose: RequestPurpose) -> RequestID {
+    let request = HTTPRequest(
+      method: Endpoint.uploadContent.method, target: Endpoint.uploadContent.path(), body: nil,
+      contentType: "application/octet-stream", accessToken: nil, timeoutMilliseconds: Limits.uploadTimeoutMilliseconds)
+    return send(PendingRequest(purpose: purpose, request: request, blob: blob, encryptsBlob: true, sendsToken: true))
+  }
+
   mutating func upload(_ blob: BlobHandle, mimeType: ByteString?, fileName: ByteString, for purpose: RequestPurpose)
     -> RequestID
   {
@@ -189,7 +198,7 @@ extension Client {
       pending.requests[id] = waiting
     }
     if let blob = waiting.blob {
-      emit(.upload(id, waiting.request, blob))
+      emit(waiting.encryptsBlob ? .uploadEncrypted(id, waiting.request, blob) : .upload(id, waiting.request, blob))
     } else {
       emit(.request(id, waiting.request))
     }

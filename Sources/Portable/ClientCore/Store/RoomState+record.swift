@@ -120,6 +120,7 @@ extension RoomPreview {
         writer.member("original_kind", Int(original.kind.rawValue))
         writer.member("original_body", original.body)
       }
+      if isUndecryptable { writer.member("undecryptable", true) }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
         writer.member("body", content.previewText)
@@ -141,6 +142,7 @@ extension RoomPreview {
       eventID: EventID(record["event"]), sender: sender, timestampMilliseconds: record.integer("time") ?? 0,
       content: content,
       editedAt: record.integer("edited") ?? 0, edit: EventID(record["edit"]), original: original)
+    isUndecryptable = record.bool("undecryptable") ?? false
   }
 }
 

@@ -9,6 +9,9 @@ package enum TimelineRecord {
     guard parts.count == 3, parts[0].elementsEqual("t".utf8), let id = PercentEncoding.decode(parts[1]) else { return nil }
     return RoomID(ByteString(decoding: id))
   }
+
+  /// What the keys of all records of the room's timeline begin with.
+  package static func prefix(of room: RoomID) -> ByteString { StoreKey.timeline(of: room) }
 }
 
 /// The keys of the store's records. Identifiers stand percent-encoded between slashes, so that no ID can look like another key.

@@ -24,7 +24,10 @@ extension PreparedRoom {
     case .item(let content, _):
       switch content {
       case .message(let message): setPreview(event, message)
-      case .undecryptable, .redacted: setPreview(event, nil)
+      case .redacted: setPreview(event, nil)
+      case .undecryptable:
+        setPreview(event, nil)
+        state.preview?.isUndecryptable = true
       case .state, .call, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):

@@ -2,18 +2,28 @@ import JSON
 import MatrixModel
 
 extension Attachment {
-  /// `url`, `info` and what voice messages have besides. A file without a source becomes one of `files`, its thumbnail before it.
+  /// `url` or `file`, `info` and what voice messages have besides. A file without a source becomes one of `files`, its thumbnail before it.
   package func writeMembers(
     to writer: inout JSONWriter, _ kind: MessageContent.Kind, thumbnail: Attachment?, _ files: inout [UnsentFile]
   ) {
     let thumbnailURI = thumbnail?.uri(&files)
-    if let uri = uri(&files) { writer.member("url", uri) }
+    if let encrypted {
+      writer.key("file")
+      encrypted.write(to: &writer)
+    } else if let uri = uri(&files) {
+      writer.member("url", uri)
+    }
     writer.key("info")
     writer.object { writer in
       writeInformation(to: &writer, withMeasures: kind == .image || kind == .video || kind == .sticker)
       if let durationMilliseconds { writer.member("duration", durationMilliseconds) }
       if let blurHash { writer.member("xyz.amorgan.blurhash", blurHash) }
-      if let uri = thumbnailURI ?? self.thumbnail?.text { writer.member("thumbnail_url", uri) }
+      if let uri = thumbnailURI ?? self.thumbnail?.text {
+        writer.member("thumbnail_url", uri)
+      } else if let encryptedThumbnail {
+        writer.key("thumbnail_file")
+        encryptedThumbnail.write(to: &writer)
+      }
       if let thumbnail {
         writer.key("thumbnail_info")
         writer.object { thumbnail.writeInformation(to: &$0, withMeasures: true) }

@@ -4,8 +4,10 @@ import MatrixModel
 /// A file, on the server or still here.
 public struct Attachment: Sendable {
   public var fileName: ByteString
-  /// nil until it is uploaded.
+  /// nil until it is uploaded, and for a file that is encrypted.
   public var source: MediaURI?
+  /// In encrypted rooms, in the place of `source`.
+  public var encrypted: EncryptedFile?
   /// The file as this machine holds it, in own messages on their way.
   public var blob: BlobHandle?
   public var mimeType: ByteString?
@@ -15,6 +17,8 @@ public struct Attachment: Sendable {
   public var height: Int64?
   public var durationMilliseconds: Int64?
   public var thumbnail: MediaURI?
+  /// In encrypted rooms, in the place of `thumbnail`.
+  public var encryptedThumbnail: EncryptedFile?
   public var thumbnailWidth: Int64?
   public var thumbnailHeight: Int64?
   /// A blurred picture to show until the real one is there. MSC2448.

@@ -145,9 +145,12 @@ extension Attachment {
       fileName: name.inOneLine, mimeType: info?.text("mimetype"), sizeBytes: info?["size"]?.natural,
       width: info?["w"]?.natural, height: info?["h"]?.natural)
     if name == body { body = fileName }
-    source = MediaURI(content["url"])
+    encrypted = EncryptedFile(content["file"])
+    // Where both are, the clear one is somebody else's.
+    source = content["file"] == nil ? MediaURI(content["url"]) : nil
     durationMilliseconds = info?["duration"]?.natural
-    thumbnail = MediaURI(info?["thumbnail_url"])
+    encryptedThumbnail = EncryptedFile(info?["thumbnail_file"])
+    thumbnail = info?["thumbnail_file"] == nil ? MediaURI(info?["thumbnail_url"]) : nil
     thumbnailWidth = info?["thumbnail_info"]?["w"]?.natural
     thumbnailHeight = info?["thumbnail_info"]?["h"]?.natural
     blurHash = (info?["blurhash"] ?? info?["xyz.amorgan.blurhash"])?.text.flatMap {

@@ -22,4 +22,9 @@ package struct AttachmentCipher: Sendable {
 
   /// The SHA-256 of the ciphertext so far, for `hashes.sha256`.
   package var digest: [UInt8] { hash.digest }
+
+  /// Key, counter and hash as the event has them.
+  package var texts: (key: [UInt8], counter: [UInt8], digest: [UInt8]) {
+    (Base64.encodeForURL(key.exposed()), Base64.encode(counter), Base64.encode(digest))
+  }
 }

@@ -14,6 +14,14 @@ package struct AttachmentReader: Sendable {
     self.digest = digest
   }
 
+  /// Takes them as the event has them, in base64.
+  package init(keyText key: [UInt8], counter: [UInt8], digest: [UInt8]) throws(OlmError) {
+    guard let key = Base64.decodeFromURL(key), let counter = Base64.decode(counter), let digest = Base64.decode(digest) else {
+      throw .malformed
+    }
+    try self.init(key: Secret(key), counter: counter, digest: digest)
+  }
+
   package mutating func decrypt(_ bytes: inout [UInt8]) {
     hash.add(bytes)
     cipher.apply(to: &bytes)

@@ -41,6 +41,25 @@ package enum Base64 {
     return wrong >= 0 && bits & (1 << bitCount - 1) == 0 ? bytes : nil
   }
 
+  /// The same with `-` and `_` in the place of `+` and `/`. RFC 4648, §5.
+  package static func encodeForURL(_ bytes: [UInt8]) -> [UInt8] {
+    encode(bytes).map { letter in
+      let letter = Int32(letter)
+      let minus = isIn(0x2B, 0x2B, letter) & (0x2D - 0x2B), underscore = isIn(0x2F, 0x2F, letter) & (0x5F - 0x2F)
+      return UInt8(truncatingIfNeeded: letter + minus + underscore)
+    }
+  }
+
+  /// Reads either alphabet: `-` is `+`, `_` is `/`.
+  package static func decodeFromURL(_ text: [UInt8]) -> [UInt8]? {
+    decode(
+      text.map { letter in
+        let letter = Int32(letter)
+        let plus = isIn(0x2D, 0x2D, letter) & (0x2B - 0x2D), slash = isIn(0x5F, 0x5F, letter) & (0x2F - 0x5F)
+        return UInt8(truncatingIfNeeded: letter + plus + slash)
+      })
+  }
+
   private static func letter(of value: UInt32) -> UInt8 {
     let value = Int32(truncatingIfNeeded: value)
     var letter = value + 0x41

@@ -1,6 +1,9 @@
 import ClientCore
+import EncryptionLink
+import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {
@@ -20,10 +23,33 @@ extension App {
     }
   }
 
+  /// What the first syncs brought came before there was a machine.
+  func reviewEncryptedRooms() {
+    for id in client.roomIDs.prefix(Self.reviewedRooms) where client.room(id)?.isEncrypted ?? false { effects.encryption.review(id) }
+  }
+
+  private static var reviewedRooms: Int { 200 }
+
   /// Whether messages can be sent to the room.
   func canWrite(in room: Room) -> Bool {
-    guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted else { return false }
+    guard let userID, room.membership == .join, room.successor == nil, client.encrypts || !room.isEncrypted
+    else { return false }
     return room.can(.send(.message), by: userID) ?? true
+  }
+
+  /// Sends what could not be sent. Where the keys of somebody have changed the person decides first.
+  func retry(_ item: TimelineItem, in room: RoomID) {
+    guard case .failed(.unconfirmedIdentity(let user)) = item.delivery else {
+      return ask(.sending(.retry(room, .item(item.id))))
+    }
+    let name = client.room(room)?.displayName(of: user).string ?? user.string
+    dialogs.open {
+      ConfirmDialog(
+        self, Strings[.keysChanged, name], note: Strings[.keysChangedNote], action: .sendAnyway, busy: .sending, in: $0,
+        run: { [self] ended in
+          effects.encryption.perform(.acceptIdentity(of: user.text)) { _ in ended(nil) }
+        }, { [self] in ask(.sending(.retry(room, .item(item.id)))) })
+    }
   }
 
   /// Encrypted rooms can be read as far as they were, and nobody writes there, until the page is loaded anew.

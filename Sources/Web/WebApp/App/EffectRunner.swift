@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 import WebHost
 
 /// Carries out what the client asks for: requests, timers, the store.
@@ -57,6 +58,8 @@ final class EffectRunner {
     switch effect {
     case .request(let id, let request): send(id, request)
     case .upload(let id, let request, let blob): upload(id, request, blob)
+    // Not asked for: the page does not encrypt files yet.
+    case .uploadEncrypted(let id, _, _): answer(.response(id, .blobIsGone))
     case .cancelRequest(let id): requests.removeValue(forKey: id)?.cancel()
     case .startTimer(let id, let milliseconds): startTimer(id, milliseconds)
     case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()

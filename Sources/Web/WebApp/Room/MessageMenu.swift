@@ -148,7 +148,7 @@ struct MessageMenu<D: DOM> {
     case .voters: conversation.showVoters(RowID(item.id))
     case .sticker: makeSticker(item)
     case .reactors: conversation.showReactors(RowID(item.id))
-    case .retry: app.ask(.sending(.retry(room, .item(item.id))))
+    case .retry: app.retry(item, in: room)
     case .cancel: app.ask(.sending(.cancel(room, .item(item.id))))
     case .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }

@@ -57,7 +57,6 @@ final class RoomBeginning<D: DOM> {
     guard let state else { return }
     let person = state.directUserID
     let title = Strings.words(for: state.name)
-    dom.setFlag(avatar.node, "data-square", person == nil)
     avatar.show(id: person?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
     detail.set(person == nil ? Strings[.members, count: state.joinedMemberCount] : "")

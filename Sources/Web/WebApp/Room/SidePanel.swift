@@ -64,6 +64,7 @@ final class SidePanel<D: DOM> {
     dom.releaseChildren(of: body)
   }
 
+  @inline(never)
   func show(_ new: Content?) {
     guard new != content || new == .search || new == .threads || new == .shared else { return }
     empty()
@@ -77,6 +78,15 @@ final class SidePanel<D: DOM> {
     switch new {
     case .thread(let root): open(TimelineKey(room, .thread(root)))
     case .pinned: open(TimelineKey(room, .pinned))
+    case .search, .threads, .shared: app.need(.more) { [self] in open(new, room) }
+    }
+    dom.flush()
+  }
+
+  private func open(_ new: Content, _ room: RoomID) {
+    // It may be another by now, or there already.
+    guard content == new, self.room == room, search == nil, threads == nil, shared == nil else { return }
+    switch new {
     case .search:
       search = SearchPanel(app, room, in: body) { [self] place, event in
         // On a phone it lies over what was found.
@@ -89,13 +99,14 @@ final class SidePanel<D: DOM> {
         hide()
         went(to: event)
       }
+    case .thread, .pinned: break
     }
     dom.flush()
   }
 
   func search(for words: String) {
     show(.search)
-    search?.begin(words)
+    app.need(.more) { [self] in search?.begin(words) }
   }
 
   private func name(of content: Content) -> String {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClientCore
 @testable import EncryptionWorker
-@testable import WebApp
+@testable import PageEncryption
 
 /// The page's side with the machine of the Worker, a store in memory and a server that has no other devices.
 private final class Desk {
@@ -37,14 +37,17 @@ private final class Desk {
     page.ask = { [unowned self] request, then in
       asked.append(request.target)
       let isState = request.target.contains("/state/")
-      let answer = isState ? #"{"algorithm":"m.megolm.v1.aes-sha2"}"# : #"{"device_keys":{},"one_time_key_counts":{"signed_curve25519":50}}"#
+      let answer =
+        isState
+        ? #"{"algorithm":"m.megolm.v1.aes-sha2"}"# : #"{"device_keys":{},"one_time_key_counts":{"signed_curve25519":50}}"#
       then((try? JSON.parse(Array(answer.utf8))).map { .answer($0) } ?? .failed(.invalidContent))
     }
     page.prepare {}
   }
 
   func signIn() {
-    page.follow(Session(userID: UserID(trusted: "@ann:one.example"), deviceID: DeviceID(trusted: "DESK"), accessToken: "secret"))
+    page.follow(
+      Session(userID: UserID(trusted: "@ann:one.example"), deviceID: DeviceID(trusted: "DESK"), accessToken: "secret"))
   }
 
   func write() {
@@ -69,7 +72,8 @@ private final class Desk {
   func encrypt(_ id: SendID) {
     page.encrypt(
       UnencryptedMessage(
-        room: RoomID(trusted: "!tea:one.example"), users: [UserID(trusted: "@ann:one.example")], sharesHistory: false, type: .message,
+        room: RoomID(trusted: "!tea:one.example"), users: [UserID(trusted: "@ann:one.example")], sharesHistory: false,
+        type: .message,
         content: Array(#"{"msgtype":"m.text","body":"hello"}"#.utf8)), id)
   }
 

@@ -2,40 +2,46 @@ import ClientCore
 import EncryptionLink
 import JSON
 import MatrixModel
-import Messenger
 import WebHost
 
 /// End-to-end encryption in the page, as `MatrixClient` has it: what the client is given is clear text, and what it sends to encrypted rooms is
 /// encrypted first. The machine is in a Worker (`Sources/Web/EncryptionWorker`), loaded when the account has first something encrypted. It has
 /// neither network nor store: this carries out what it wants. Documentation/Decisions/0023-encryption.md
-final class PageEncryption {
+package final class PageEncryption {
   private static let account: ByteString = "e/account"
+  /// Of records that no load of the client waits for.
+  private static let noLoad = LoadID.max
 
   /// Gives the client an input.
-  var answer: (Input) -> Void = { _ in }
+  package var answer: (Input) -> Void = { _ in }
   /// Asks the homeserver in the client's name.
-  var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
+  package var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
   /// The client has to go on without encryption.
-  var onLost: () -> Void = {}
+  package var onLost: () -> Void = {}
+  /// What views show; nil while the machine is not there.
+  package private(set) var state: EncryptionReport.State?
+  package var onState: () -> Void = {}
+  /// A machine that is new here can be told of what came before it (`review`).
+  package var onNew: () -> Void = {}
   /// Records whose keys begin so; replaced in tests, as is the next.
-  var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
+  package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
-  var write: () -> Void = {}
+  package var write: () -> Void = {}
   /// Makes the Worker and sets `send`; replaced in tests.
-  lazy var connect: () -> Void = { [self] in
+  package lazy var connect: () -> Void = { [self] in
     let port = EncryptionPort({ [self] in heard($0) }, onEnd: { [self] in lose() })
     self.port = port
     send = { port.send($0) }
   }
   /// Says something to the Worker; nil while there is none.
-  var send: (([UInt8]) -> Void)?
+  package var send: (([UInt8]) -> Void)?
 
   private var port: EncryptionPort?
   private var owner: Session?
   /// Whether an earlier page has left a device here. Then nothing may pass it by: the keys of messages come once.
   private var hasDevice = false
   /// Whether the machine has said something.
-  private(set) var isReady = false
+  private var isReady = false
   private var isLost = false
   /// What waits for the machine.
   private var answers: IDTable<[UInt8]> = [:]
@@ -43,15 +49,19 @@ final class PageEncryption {
   private var messages: [UInt64: UnencryptedContent] = [:]
   /// Rooms that the machine was told of because it had not seen that they are encrypted.
   private var toldRooms: Set<RoomID> = []
+  private var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
+  private var lastAction: UInt64 = 0
   private var wakeTimer: (at: Int64, task: HostTask)?
 
   /// What the machine wants to be stored, and what happens once it is.
   private var held = EncryptionReport.Step()
 
+  package init() {}
+
   // MARK: Beginning and end
 
   /// Looks for a device of an earlier page, before the client starts.
-  func prepare(_ then: @escaping () -> Void) {
+  package func prepare(_ then: @escaping () -> Void) {
     read(Self.account) { [self] records in
       hasDevice = !records.isEmpty
       then()
@@ -59,7 +69,7 @@ final class PageEncryption {
   }
 
   /// Whose session it is; nil if there is none.
-  func follow(_ session: Session?) {
+  package func follow(_ session: Session?) {
     if let owner, owner.userID != session?.userID || owner.deviceID != session?.deviceID {
       stop()
       isLost = false
@@ -70,10 +80,10 @@ final class PageEncryption {
     if isNew, hasDevice { begin() }
   }
 
-  var isBegun: Bool { send != nil || isLost }
+  package var isBegun: Bool { send != nil || isLost }
 
   /// There is something encrypted now.
-  func begin() {
+  package func begin() {
     guard let owner, !isBegun else { return }
     connect()
     say(.begin(user: owner.userID.text, device: owner.deviceID.text))
@@ -87,10 +97,14 @@ final class PageEncryption {
     wakeTimer = nil
     held = EncryptionReport.Step()
     (answers, loads, messages, toldRooms) = ([:], [:], [:], [])
+    state = nil
+    let ended = actions
+    actions = [:]
+    for then in ended.values { then(nil) }
   }
 
   /// It cannot be loaded, has stopped, or the store does not take what it has to keep: to go on would be to use keys twice.
-  func lose() {
+  package func lose() {
     guard !isLost, send != nil else { return }
     isLost = true
     let (answers, loads, messages) = (answers, loads, messages)
@@ -106,7 +120,7 @@ final class PageEncryption {
   // MARK: What passes through
 
   /// Whether the client gets the answer, with status 200, from here.
-  func takes(_ body: [UInt8], to target: String, _ id: RequestID) -> Bool {
+  package func takes(_ body: [UInt8], to target: String, _ id: RequestID) -> Bool {
     guard isOn, Self.mayBeEncrypted(target) else { return false }
     answers[id] = body
     say(.answer(id, target: ByteString(target), body: body))
@@ -114,11 +128,19 @@ final class PageEncryption {
   }
 
   /// Whether the client gets the records from here.
-  func takes(_ records: [StoreRecord], _ id: LoadID) -> Bool {
+  package func takes(_ records: [StoreRecord], _ id: LoadID) -> Bool {
     guard isOn, let room = records.first.flatMap({ TimelineRecord.room(of: $0.key) }) else { return false }
     loads[id] = records
     say(.records(id, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
     return true
+  }
+
+  /// Shows the machine what the client has stored of a room: keys that come later can be for that.
+  package func review(_ room: RoomID) {
+    read(TimelineRecord.prefix(of: room)) { [self] records in
+      guard send != nil, !records.isEmpty else { return }
+      say(.records(Self.noLoad, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
+    }
   }
 
   /// A machine that begins has missed nothing yet: the client need not wait until it is loaded.
@@ -131,25 +153,35 @@ final class PageEncryption {
     guard let last = parts.last else { return false }
     if last.elementsEqual("members".utf8) || last.elementsEqual("joined_members".utf8) { return false }
     return parts.contains {
-      $0.elementsEqual("rooms".utf8) || $0.elementsEqual("sync".utf8) || $0.elementsEqual("search".utf8) || $0.elementsEqual("notifications".utf8)
+      $0.elementsEqual("rooms".utf8) || $0.elementsEqual("sync".utf8) || $0.elementsEqual("search".utf8)
+        || $0.elementsEqual("notifications".utf8)
     }
   }
 
-  func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
+  package func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
     begin()
     guard send != nil else { return answer(.notEncrypted(id, .encryptedRoom)) }
     let content = UnencryptedContent(
-      room: message.room.text, users: message.users.map { $0.text }, sharesHistory: message.sharesHistory, type: message.type.text,
-      content: message.content)
+      room: message.room.text, users: message.users.map { $0.text }, sharesHistory: message.sharesHistory,
+      type: message.type.text, content: message.content)
     messages[id] = content
     say(.encrypt(id, content))
   }
 
-  func networkIsBack() { say(.reachable) }
+  /// - Parameter then: hears how it ended; nil where there is no machine.
+  package func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+    begin()
+    guard send != nil else { return then(nil) }
+    lastAction += 1
+    actions[lastAction] = then
+    say(.command(lastAction, action))
+  }
+
+  package func networkIsBack() { say(.reachable) }
 
   // MARK: What the machine says
 
-  func heard(_ message: [UInt8]) {
+  package func heard(_ message: [UInt8]) {
     guard send != nil else { return }
     do throws(LinkError) {
       switch try EncryptionReport.read(message) {
@@ -164,6 +196,7 @@ final class PageEncryption {
   }
 
   private func carryOut(_ step: EncryptionReport.Step) {
+    let isFirst = !isReady
     isReady = true
     held.changes += step.changes
     held.later += step.later
@@ -172,7 +205,15 @@ final class PageEncryption {
     write()
     if !step.loads.isEmpty { load(step.loads) }
     setWakeTimer(step.wakeAt)
-    if step.isOver { lose() }
+    if step.isOver { return lose() }
+    // The account's first device makes its identity.
+    if isFirst, !hasDevice {
+      perform(.setUpIdentity) { _ in }
+      onNew()
+    }
+    guard state != step.state else { return }
+    state = step.state
+    onState()
   }
 
   private func deliver(_ delivery: EncryptionReport.Delivery) {
@@ -182,17 +223,27 @@ final class PageEncryption {
       answer(.response(id, .answer(status: 200, body: body)))
     case .records(let id, let records):
       loads[id] = nil
+      guard id != Self.noLoad else { return }
       answer(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
     case .encrypted(let id, let content):
       messages[id] = nil
       answer(.encrypted(id, content))
-    case .blocked(let id, let reason):
+    case .blocked(let id, let reason, let user):
       guard let content = messages.removeValue(forKey: id) else { return }
-      if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted { return tell(room, id, content) }
-      answer(.notEncrypted(id, reason == .malformed ? .invalidContent : .encryptedRoom))
+      if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted {
+        return tell(room, id, content)
+      }
+      let error: ClientError =
+        switch reason {
+        case .malformed: .invalidContent
+        case .undecided: UserID(user).map { .unconfirmedIdentity($0) } ?? .encryptedRoom
+        case .notEncrypted, .unknownAlgorithm, .broken: .encryptedRoom
+        }
+      answer(.notEncrypted(id, error))
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
+    case .ended(let number, let outcome): actions.removeValue(forKey: number)?(outcome)
     }
   }
 
@@ -215,7 +266,7 @@ final class PageEncryption {
   // MARK: Store, requests and time
 
   /// What goes into the store before the client's own changes, and what to call when the batch is, or is not, stored. nil where nothing is held.
-  func takeHeld() -> (changes: [StoreOperation], then: (Bool) -> Void)? {
+  package func takeHeld() -> (changes: [StoreOperation], then: (Bool) -> Void)? {
     guard !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return nil }
     let step = held
     held = EncryptionReport.Step()
@@ -230,14 +281,9 @@ final class PageEncryption {
   }
 
   private func ask(_ request: EncryptionReport.Request) {
-    let endpoint: Endpoint =
-      switch Endpoint.Method(rawValue: request.method) {
-      case .put: .sendToDevice
-      case .get: .getRoomKeys
-      case .delete: .deleteRoomKeysVersion
-      case .post, nil: .queryKeys
-      }
+    let method = Endpoint.Method(rawValue: request.method) ?? .get
     let body = request.body.isEmpty ? nil : request.body
+    let endpoint = Endpoint(method, "", rateLimited: true)
     ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: body)) { [self] result in
       switch result {
       case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
@@ -283,6 +329,8 @@ extension StoreOperation {
 extension ClientError {
   /// Whether another try would end the same.
   fileprivate var isFinalForEncryption: Bool {
+    // Nobody is asked for a password behind the scenes.
+    if case .authenticationNeeded = self { return true }
     guard case .refused(let status, _, _, _) = self else { return false }
     return (400..<500).contains(status) && status != 401 && status != 429
   }
