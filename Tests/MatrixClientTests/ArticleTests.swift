@@ -5,7 +5,7 @@ import Testing
 @Suite struct ArticleTests {
   static let samples = [
     "PublicRooms", "LoggingIn", "PermanentStore", "ReadingTimeline", "SendingText", "Messaging", "BuildingViews",
-    "WhenSomethingFails"
+    "Recovery", "WhenSomethingFails"
   ]
   private let catalogue = "Sources/Client/MatrixClient/MatrixClient.docc"
 

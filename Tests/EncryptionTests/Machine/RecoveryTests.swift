@@ -193,6 +193,18 @@ import Testing
     #expect(desk.machine.encryptionState.backup == .stopped(.deleted))
   }
 
+  @Test func `with another identity comes another backup, with all keys`() throws {
+    var world = try world()
+    try backedUp(&world)
+    try world.run(.resetIdentity, by: world.hosts[0])
+    #expect(world.hosts[0].machine.encryptionState.backup == .off && world.hosts[0].machine.encryptionState.isVerified)
+    try world.run(.setUpRecovery(Secret([UInt8](repeating: 5, count: 32)), passphrase: nil), by: world.hosts[0])
+    try backedUp(&world)
+    #expect(world.server.accounts[ann].backups.map(\.sessions.count) == [1, 1])
+    let keys = world.server.accounts[ann].backups.map { $0.creation["auth_data"]?.text("public_key") }
+    #expect(keys[0] != nil && keys[1] != nil && keys[0] != keys[1])
+  }
+
   @Test func `a deleted backup is gone here, too`() throws {
     var world = try world()
     try world.run(.deleteBackup, by: world.hosts[0])

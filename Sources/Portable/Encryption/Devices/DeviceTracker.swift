@@ -61,6 +61,11 @@ package struct DeviceTracker: Sendable {
     (tracked[user]?.devices.values.map { $0 } ?? []).ordered { $0.device < $1.device }
   }
 
+  /// The device of the user that has both keys.
+  func device(_ identity: Curve25519Key, _ signing: Ed25519Key, of user: UserID) -> DeviceKeys? {
+    tracked[user]?.devices.values.first { $0.identity == identity && $0.signing == signing }
+  }
+
   package func device(_ device: DeviceID, of user: UserID) -> DeviceKeys? { tracked[user]?.devices[device] }
 
   /// Those of the users whose list may have changed since it was asked for.

@@ -81,8 +81,7 @@ package struct Trust: Sendable {
   private func trust(in owner: RoomKey.Owner) -> SenderTrust {
     if owner.user == own.user, owner.identity == own.identity, owner.signing == own.signing { return .verified }
     if identities.identity(of: owner.user)?.change != nil { return .identityChanged }
-    let device = tracker.devices(of: owner.user).first { $0.identity == owner.identity && $0.signing == owner.signing }
-    guard let device else { return .unknownDevice }
+    guard let device = tracker.device(owner.identity, owner.signing, of: owner.user) else { return .unknownDevice }
     guard isSigned(device) else { return .unsignedDevice }
     return identities.isVerified(owner.user) ? .verified : .pinned
   }

@@ -38,7 +38,11 @@ extension EncryptionMachine {
     return nil
   }
 
-  mutating func identityAccepted() { identities.own.setupAccepted(for: own) }
+  mutating func identityAccepted() {
+    // Whoever had the keys before may have that of the backup, too.
+    if identities.own.identity != nil { _ = forgetBackup() }
+    identities.own.setupAccepted(for: own)
+  }
 
   /// Also if the server did not accept one: it would refuse it again.
   mutating func signaturesUploaded(_ upload: SignatureUpload) {
