@@ -44,6 +44,7 @@ let package = Package(
     .executable(name: "MessengerElement", targets: ["MessengerElement"]),
     .executable(name: "MartletCall", targets: ["MartletCall"]),
     .executable(name: "RoomCalls", targets: ["RoomCalls"]),
+    .executable(name: "EncryptionWorker", targets: ["EncryptionWorker"]),
     .executable(name: "MessengerBenchmark", targets: ["MessengerBenchmark"]),
     .library(name: "MatrixClient", targets: ["MatrixClient"]),
     .library(name: "CallClient", targets: ["CallClient", "GStreamerMedia"]),
@@ -66,14 +67,18 @@ let package = Package(
     module("QRCodes", in: "Portable", settings: portable),
     module("Olm", in: "Portable", uses: ["CPrimitives"], settings: portable),
     module("Encryption", in: "Portable", uses: ["JSON", "MatrixModel", "Olm"], settings: portable),
+    module("EncryptionLink", in: "Portable", uses: ["JSON"], settings: portable),
 
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
+    module(
+      "PageEncryption", in: "Web", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "WebHost"],
+      settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "WebHost"
+        "EncryptionLink", "PageEncryption", "WebHost"
       ],
       settings: web),
     program(
@@ -82,6 +87,9 @@ let package = Package(
     program(
       "RoomCalls", path: "Sources/Web/RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "Messenger", "WebHost"],
       settings: web),
+    program(
+      "EncryptionWorker", path: "Sources/Web/EncryptionWorker",
+      uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink", "CPrimitives"], settings: web),
     program(
       "MessengerBenchmark", path: "Benchmarks/Messenger", uses: ["Messenger", "WebHost"],
       without: ["index.html", "page.css", "picture.svg", "run.py", "scrolling.py"], settings: web),
@@ -261,8 +269,11 @@ let package = Package(
     tests(of: "Encryption", uses: ["JSON", "MatrixModel", "Olm"], without: ["keep-vectors.py"]),
     tests(of: "WebHost", uses: ["Messenger"]),
     tests(of: "MartletCall", uses: ["JSON", "CallCore", "WebHost"]),
+    tests(of: "EncryptionLink", uses: ["JSON"]),
+    tests(of: "EncryptionWorker", uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
     tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost"]),
+    tests(of: "PageEncryption", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),

@@ -43,15 +43,20 @@ has_first_parts() { [ -x .build/release/martlet ] && [ -x .build/release/martlet
 has_other_parts() {
   local name
   [ -x .build/release/martlet-terminal ] || return 1
-  for name in RoomCalls MessengerElement MartletCall; do [ -f ".build/web/$name.wasm" ] || return 1; done
+  for name in RoomCalls EncryptionWorker MessengerElement MartletCall; do [ -f ".build/web/$name.wasm" ] || return 1; done
 }
 
 # build_rest INPUTS: what the first minute does not need, in the order in which it is missed. While .still-building lies in the page's folder,
 # the server says of programs that are missing that they are still being built.
 build_rest() {
+  local status=0
   {
-    Scripts/build-web RoomCalls WebApp MessengerElement MartletCall && build_server && swift_build -c release --product martlet-terminal
-  } >"$logs/rest.log" 2>&1 || return 1
+    Scripts/build-web RoomCalls WebApp || return 1
+    # Fetched from the network, which may be gone: the others do not wait for that.
+    { Scripts/install-dependencies --encryption && Scripts/build-web EncryptionWorker; } || status=1
+    Scripts/build-web MessengerElement MartletCall && build_server && swift_build -c release --product martlet-terminal || return 1
+  } >"$logs/rest.log" 2>&1
+  [ $status = 0 ] || return 1
   rm -f .build/web/.still-building
   printf '%s\n' "$1" | tee .build/run.first-inputs >.build/run.inputs
 }

@@ -119,7 +119,7 @@ run_chosen() {
   fi
   if [ ${#modules[@]} -gt 0 ] || [ ${#words[@]} -gt 0 ]; then
     check server 'Debug build of everything that runs' 200 "${in_shell[@]}" swift_build
-    check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
+    check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls EncryptionWorker MessengerElement MartletCall
     [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
     for name in "${words[@]}"; do named+=(--named "$name"); done
     [ ${#words[@]} = 0 ] || end_to_end "${named[@]}"
@@ -163,7 +163,7 @@ run_long() {
 long_release() {
   check release 'Release build of the programs' 400 "${in_shell[@]}" build_release
   check page "The page's programs, as small as they get" 600 \
-    Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
+    Scripts/build-web --release WebApp RoomCalls EncryptionWorker MessengerElement MartletCall MessengerBenchmark
   check consumer 'A package that depends on this one' 60 Scripts/build-consumer
   program=$PWD/.build/release/martlet end_to_end
 }
@@ -204,7 +204,7 @@ long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specific
 
 long_looks() {
   build_step || return
-  check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls MessengerElement MartletCall
+  check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls EncryptionWorker MessengerElement MartletCall
   suite long-looks 'All screens in all looks and sizes, in several languages' 1500 \
     env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only accessibility
 }
@@ -226,7 +226,7 @@ long_benchmarks() {
   Scripts/install-dependencies --benchmarks || exit 1
   check release 'Release build of the server, its load and its benchmarks' 500 "${in_shell[@]}" build_for_load
   [ $status = 0 ] || return
-  check page "The page's programs, as small as they get" 600 Scripts/build-web --release WebApp RoomCalls MessengerElement MartletCall MessengerBenchmark
+  check page "The page's programs, as small as they get" 600 Scripts/build-web --release WebApp RoomCalls EncryptionWorker MessengerElement MartletCall MessengerBenchmark
   suite benchmarks 'What the release build executes, takes and needs, against its thresholds' 2400 Benchmarks/check
 }
 

@@ -32,7 +32,7 @@ function openBeside(program, name) {
 }
 
 function startBeside(program, name) {
-  const place = document.createElement('div'), sheet = document.createElement('link'), early = [];
+  const place = document.createElement('div'), early = [];
   let isLoaded = false;
   place.className = 'mg-program';
   const channel = { onmessage: null, postMessage(bytes) { if (isLoaded) place.frame.onmessage({ data: bytes }); else early.push(bytes); } };
@@ -45,10 +45,26 @@ function startBeside(program, name) {
       queueMicrotask(() => { for (const said of early.splice(0)) place.frame.onmessage({ data: said }); });
     },
   };
-  Object.assign(sheet, { rel: 'stylesheet', href: new URL(name + '.css', import.meta.url).href });
-  document.head.append(sheet);
-  queueMicrotask(() => program.beside(new URL(name + '.wasm', import.meta.url), place).run());
+  const { sheet, isThere } = styleSheet(new URL(name + '.css', import.meta.url));
+  // It is loaded anew when it is opened next.
+  const onUnreachable = () => {
+    programs.delete(name);
+    place.remove();
+    sheet.remove();
+    channel.onmessage({ data: '{"event":"unreachable"}' });
+  };
+  queueMicrotask(() => program.beside(new URL(name + '.wasm', import.meta.url), place, onUnreachable).run(isThere));
   const other = { place, channel };
   programs.set(name, other);
   return other;
+}
+
+function styleSheet({ href }) {
+  const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href });
+  const isThere = new Promise((done, failed) => {
+    sheet.onload = done;
+    sheet.onerror = () => failed(new Error(href + ' cannot be had'));
+  });
+  document.head.append(sheet);
+  return { sheet, isThere };
 }

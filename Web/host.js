@@ -76,7 +76,7 @@ async function fetchRest(program) {
   program.fetchServices();
   await Promise.allSettled([parts, import('./gestures.js'), import('./viewer.js'), import('./marks.js')]);
   // The service worker asks for all files of the page again.
-  if (isOurPage && !program.frame) await import('./shell.js').catch(console.error);
+  if (isOurPage && !program.frame) await import('./shell.js').catch(error => console.info(String(error)));
 }
 
 async function start() {

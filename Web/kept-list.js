@@ -17,6 +17,8 @@ function copy(list) {
   for (const line of [...kept.querySelectorAll('.ma-entry-item')].slice(LINES)) line.remove();
   for (const picture of kept.querySelectorAll('img[src^="blob:"]')) picture.remove();
   for (const sign of kept.querySelectorAll('.ma-presence, .ma-entry-call')) sign.hidden = true;
+  // What was said in encrypted rooms.
+  for (const text of kept.querySelectorAll('[data-private]')) text.replaceChildren();
   for (const node of kept.querySelectorAll('.ma-typing')) node.classList.remove('ma-typing');
   // The page's policy has none of them in HTML.
   for (const node of kept.querySelectorAll('[style]')) node.removeAttribute('style');

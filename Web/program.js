@@ -45,7 +45,7 @@ async function loaded(load) {
 
 // The answer for a program's file. While ./run builds it behind the running server, that asks to come again; `onBuilding` is called once, and what it
 // returns when that is over.
-async function fetchProgram(url, onBuilding) {
+export async function fetchProgram(url, onBuilding = () => {}) {
   let answer = await fetchNow(url);
   const over = answer.status === 503 ? onBuilding() : undefined;
   while (answer.status === 503) {
@@ -118,10 +118,12 @@ export class Program {
     this.#imports = new Proxy({ host, wasi_snapshot_preview1: printing(this) }, { get: (known, module) => known[module] ?? missing });
   }
 
-  // Another program in the same page, with the same services.
-  beside(url, root) { return new Program(url, root, this.#services, this.#onTrouble); }
+  // Another program in the same page, with the same services. This one goes on without it.
+  beside(url, root, onUnreachable) {
+    return new Program(url, root, this.#services, (kind, error) => kind === 'unreachable' ? onUnreachable() : this.#onTrouble(kind, error));
+  }
 
-  // Fetches and starts it; `ready` is a promise of what it asks for at once. False if that failed.
+  // Fetches and starts it; `ready` is a promise of what it needs at once. False if that failed.
   async run(ready) {
     try {
       const [{ instance, module }] = await Promise.all([this.#instantiate(this.url, this.#imports), ready]);

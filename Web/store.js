@@ -2,8 +2,12 @@
 // bytes. What is asked and answered is packed as Sources/Web/WebHost/Host+Storage.swift says; numbers are little-endian.
 // `then` is called once, later, with null or false where the store failed. A store without a name is a Map that goes away with the page.
 
+import './seal.js';
+
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
+// How many records are sealed at a time.
+const SLICE = 200;
 
 let newest = null;
 let lastName = null, tellName = () => {};
@@ -19,19 +23,70 @@ export const storeService = ({ onWrite }) => program => ({
   store_open(id, name) {
     lastName = name;
     tellName(name);
-    openStore(name, database => {
-      if (database) program.objects.set(id, { database, stop: () => database.close?.() });
-      program.dispatch(id, database ? 1 : 0);
+    openStore(name, opened => {
+      if (opened) program.objects.set(id, { opened, stop: () => opened.close?.() });
+      program.dispatch(id, opened ? 1 : 0);
     });
   },
   store_read(store, id, range) {
-    readStore(program.objects.get(store)?.database, range, bytes => program.dispatch(id, bytes ? 1 : 0, 0, 0, bytes));
+    readStore(program.objects.get(store)?.opened, range, bytes => program.dispatch(id, bytes ? 1 : 0, 0, 0, bytes));
   },
   store_write(store, id, batch) {
-    const database = program.objects.get(store)?.database;
-    writeStore(database, batch, isStored => program.dispatch(id, isStored ? 1 : 0), (key, isThere) => onWrite(database.name, key, isThere));
+    const opened = program.objects.get(store)?.opened;
+    writeStore(opened, batch, isStored => program.dispatch(id, isStored ? 1 : 0), (key, isThere) => onWrite(opened.name, key, isThere));
   },
 });
+
+// A database with its seal. Batches are sealed before their transactions begin, which would end while one waits: so what is asked waits in `queue`
+// until all that was asked before has begun.
+class Store {
+  #queue = [];
+
+  constructor(database, key) {
+    this.database = database;
+    this.key = key;
+    stores.add(this);
+  }
+
+  get name() { return this.database.name; }
+
+  close() {
+    stores.delete(this);
+    this.database.close();
+  }
+
+  // `begin(value)` once there is what is prepared, null where that failed, and all that was asked before has begun. `fallback`: what to begin with
+  // if the page goes away first.
+  ask(prepared, fallback, begin) {
+    const job = { begin: () => begin(fallback), isReady: false };
+    this.#queue.push(job);
+    if (isLeaving) { this.flush(); return; }
+    Promise.resolve(prepared).catch(() => null).then(value => {
+      job.begin = () => begin(value);
+      job.isReady = true;
+      while (this.#queue[0]?.isReady) this.#queue.shift().begin();
+    });
+  }
+
+  // Now, with what there is: nothing comes true any more in a page that goes away.
+  flush() { while (this.#queue.length > 0) this.#queue.shift().begin(); }
+
+  seal(changes) {
+    if (!this.key) return changes;
+    return Promise.all(changes.map(async change => change.value ? { ...change, value: await seal.close(this.key, change.key, change.value) } : change));
+  }
+}
+
+const stores = new Set();
+let isLeaving = false;
+
+for (const event of ['pagehide', 'freeze']) {
+  addEventListener(event, () => {
+    isLeaving = true;
+    for (const store of stores) store.flush();
+  }, { capture: true });
+}
+for (const event of ['pageshow', 'resume']) addEventListener(event, () => { isLeaving = false; }, { capture: true });
 
 export function openStore(name, then) {
   if (name === '') { setTimeout(() => then(new Map())); return; }
@@ -39,13 +94,54 @@ export function openStore(name, then) {
   try { request = indexedDB.open(name, 1); } catch { setTimeout(() => then(null)); return; }
   request.onupgradeneeded = () => request.result.createObjectStore('entries');
   request.onerror = () => then(null);
-  request.onsuccess = () => {
+  request.onsuccess = async () => {
     const database = request.result;
-    database.onversionchange = () => database.close();
+    let key;
+    try { key = await seal.keyOf(name); } catch (error) {
+      console.error(error);
+      database.close();
+      then(null);
+      return;
+    }
+    const store = new Store(database, key);
+    database.onversionchange = () => store.close();
     newest = database;
-    then(database);
+    then(store);
+    if (key) sealRest(store).catch(error => console.info(String(error)));
   };
 }
+
+// What an earlier version has left without a seal, in slices, so that nobody waits. It goes on where a page was closed.
+async function sealRest(store) {
+  if (await seal.isDone(store.name)) return;
+  for (let after = '', isLast = false; !isLast;) {
+    const range = keyRange('', after, '');
+    const entries = store.database.transaction('entries').objectStore('entries');
+    const [keys, values] = await Promise.all([entries.getAllKeys(range, SLICE), entries.getAll(range, SLICE)].map(request => new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    })));
+    await sealPlain(store, keys, values);
+    isLast = keys.length < SLICE;
+    after = keys.at(-1) ?? after;
+    await new Promise(resolve => setTimeout(resolve));
+  }
+  await seal.setDone(store.name);
+}
+
+// Unless they are different by then.
+async function sealPlain(store, keys, values) {
+  const plain = keys.map((key, k) => ({ key, value: values[k] })).filter(({ value }) => !seal.isSealed(value));
+  if (plain.length === 0) return;
+  const sealed = await store.seal(plain);
+  const entries = store.database.transaction('entries', 'readwrite').objectStore('entries');
+  plain.forEach(({ key, value }, k) => {
+    entries.get(key).onsuccess = ({ target: { result } }) => { if (result && isSame(result, value)) entries.put(sealed[k].value, key); };
+  });
+  await new Promise(resolve => { entries.transaction.oncomplete = entries.transaction.onabort = resolve; });
+}
+
+const isSame = (one, other) => one.length === other.length && one.every((byte, k) => byte === other[k]);
 
 // nil where no key can be in it, which IndexedDB takes for an error.
 function keyRange(prefix, after, before) {
@@ -57,23 +153,31 @@ function keyRange(prefix, after, before) {
 }
 
 // bytes: 1 where the last key comes first, the limit (0: none), the counts of prefix, after and before, then these texts.
-export function readStore(database, bytes, then) {
+export function readStore(store, bytes, then) {
   try {
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     const texts = [];
     let at = 17;
     for (const k of [5, 9, 13]) texts.push(decoder.decode(bytes.subarray(at, at += view.getUint32(k, true))));
     const range = keyRange(...texts), limit = view.getUint32(1, true) || undefined;
-    if (database instanceof Map) {
-      const found = [...database.keys()].filter(key => range?.includes(key)).sort();
+    if (store instanceof Map) {
+      const found = [...store.keys()].filter(key => range?.includes(key)).sort();
       if (bytes[0] === 1) found.reverse();
       const chosen = found.slice(0, limit);
-      setTimeout(() => then(packEntries(chosen, chosen.map(key => database.get(key)))));
+      setTimeout(() => then(packEntries(chosen, chosen.map(key => store.get(key)))));
       return;
     }
-    const entries = database.transaction('entries').objectStore('entries');
+    store.ask(undefined, undefined, () => readDatabase(store, range, limit, bytes[0] === 1, then));
+  } catch {
+    setTimeout(() => then(null));
+  }
+}
+
+function readDatabase(store, range, limit, isDescending, then) {
+  try {
+    const entries = store.database.transaction('entries').objectStore('entries');
     let keys = [], values = [];
-    if (range && bytes[0] === 1) {
+    if (range && isDescending) {
       entries.openCursor(range, 'prev').onsuccess = ({ target: { result: cursor } }) => {
         if (!cursor || keys.length === limit) return;
         keys.push(cursor.key);
@@ -84,11 +188,19 @@ export function readStore(database, bytes, then) {
       entries.getAllKeys(range, limit).onsuccess = e => { keys = e.target.result; };
       entries.getAll(range, limit).onsuccess = e => { values = e.target.result; };
     }
-    entries.transaction.oncomplete = () => then(packEntries(keys, values));
+    entries.transaction.oncomplete = async () => then(await unsealed(store, keys, values));
     entries.transaction.onabort = () => then(null);
   } catch {
     setTimeout(() => then(null));
   }
+}
+
+// Records whose seal is broken are not there.
+async function unsealed(store, keys, values) {
+  const plain = await Promise.all(values.map((value, k) => seal.open(store.key, keys[k], value)));
+  const isThere = plain.map(value => value !== null);
+  if (store.key) sealPlain(store, keys, values).catch(error => console.info(String(error)));
+  return packEntries(keys.filter((_, k) => isThere[k]), plain.filter((_, k) => isThere[k]));
 }
 
 // Per entry: key count, value count, key, value.
@@ -113,22 +225,39 @@ const mapEntries = map => ({
 });
 
 // bytes, per change: 1 put, 2 delete or 3 delete by prefix, key count, value count, key, value. `note` hears of each change that was stored.
-export function writeStore(database, bytes, then, note = () => {}) {
+export function writeStore(store, bytes, then, note = () => {}) {
   try {
-    const entries = database instanceof Map ? mapEntries(database) : database.transaction('entries', 'readwrite').objectStore('entries');
-    const view = new DataView(bytes.buffer, bytes.byteOffset), notes = [];
+    const view = new DataView(bytes.buffer, bytes.byteOffset), changes = [];
     for (let at = 0; at < bytes.length;) {
       const kind = bytes[at], keyCount = view.getUint32(at + 1, true), valueCount = view.getUint32(at + 5, true);
       const key = decoder.decode(bytes.subarray(at + 9, at + 9 + keyCount));
       at += 9 + keyCount + valueCount;
-      if (kind === 1) entries.put(bytes.slice(at - valueCount, at), key);
-      else entries.delete(kind === 2 ? key : keyRange(key, '', ''));
-      notes.push([key, kind === 1]);
+      changes.push({ key, value: kind === 1 ? bytes.slice(at - valueCount, at) : null, range: kind === 3 ? keyRange(key, '', '') : null });
     }
-    if (database instanceof Map) { setTimeout(() => then(true)); return; }
+    if (store instanceof Map) {
+      apply(changes, mapEntries(store));
+      setTimeout(() => then(true));
+      return;
+    }
+    store.ask(store.seal(changes), changes, sealed => writeDatabase(store, sealed, then, note));
+  } catch {
+    setTimeout(() => then(false));
+  }
+}
+
+function apply(changes, entries) {
+  for (const { key, value, range } of changes) {
+    if (value) entries.put(value, key); else entries.delete(range ?? key);
+  }
+}
+
+function writeDatabase(store, changes, then, note) {
+  try {
+    const entries = store.database.transaction('entries', 'readwrite').objectStore('entries');
+    apply(changes, entries);
     entries.transaction.oncomplete = () => {
       then(true);
-      for (const [key, isThere] of notes) note(key, isThere);
+      for (const { key, value } of changes) note(key, value !== null);
     };
     entries.transaction.onabort = () => then(false);
     // Without this a page that goes away takes the batch with it.

@@ -32,10 +32,22 @@ async function ask(method, path, body, headers) {
 
 // What the program keeps under keys that begin so, in their order (store.js).
 async function readStore(prefix) {
-  const found = await readDatabase('martlet', 'entries', entries => entries.getAll(IDBKeyRange.bound(prefix, prefix + '\uffff')));
-  const decoder = new TextDecoder();
-  try { return (found ?? []).map(bytes => JSON.parse(decoder.decode(bytes))); } catch { return []; }
+  const range = IDBKeyRange.bound(prefix, prefix + '\uffff');
+  try {
+    const [keys, values, key] = await Promise.all([
+      readDatabase('martlet', 'entries', entries => entries.getAllKeys(range)), readDatabase('martlet', 'entries', entries => entries.getAll(range)),
+      seal.keyOf('martlet'),
+    ]);
+    const decoder = new TextDecoder();
+    const plain = await Promise.all((values ?? []).map((value, k) => seal.open(key, keys[k], value)));
+    return plain.filter(bytes => bytes !== null).map(bytes => JSON.parse(decoder.decode(bytes)));
+  } catch {
+    return [];
+  }
 }
+
+// A name in a key of the store (RFC 3986: everything but unreserved bytes as `%XX`).
+const storeKey = name => encodeURIComponent(name).replace(/[!'()*]/g, sign => '%' + sign.charCodeAt(0).toString(16).toUpperCase());
 
 // A file that waits to be sent (files.js); undefined where it is gone.
 const readFile = name => readDatabase('martlet files', 'files', files => files.get(name));

@@ -1,7 +1,7 @@
 // What was written and not sent before the page was closed is sent as soon as there is a network (Background Sync): messages with their
 // files, edits, reactions, votes, what was deleted (Sources/Portable/ClientCore/Outbox has the other half).
 //
-// Nothing goes into an encrypted room, which only the server knows here: the page refuses it when it opens next
+// Nothing goes into a room that the program or the server knows as encrypted: the page encrypts it when it opens next
 // (Sources/Portable/ClientCore/Outbox/Client+encryption.swift).
 //
 // Nothing is written into the program's store: the page sends all of it again when it opens next, under the same transaction IDs, of
@@ -32,8 +32,10 @@ async function sendOutbox() {
   }
 }
 
-// False, too, where the server does not say.
+// False, too, where the server does not say. What it says now is no reason to forget what it said before.
 async function isUnencrypted(room) {
+  const [known] = await readStore('a/room/' + storeKey(room));
+  if (!known || known.encrypted) return false;
   return (await ask('GET', `client/v3/rooms/${encodeURIComponent(room)}/state/m.room.encryption/`))?.status === 404;
 }
 

@@ -3,19 +3,23 @@
 // opened from what is kept gets all its files from there. Nothing of an account is kept here: requests to a homeserver pass
 // by, and the program keeps its data in IndexedDB. What is done for a page that is not open is in the other files, sw-*.js.
 
-importScripts('sw-errands.js', 'sw-push.js', 'sw-outbox.js');
+importScripts('seal.js', 'sw-errands.js', 'sw-push.js', 'sw-outbox.js');
 
 // The origin may have other programs' caches, too.
 const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';
 const files = [
-  './', 'attention.js', 'calendar.js', 'call-media.js', 'call-preview.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'errands.js',
+  './', 'attention.js', 'calendar.js', 'call-media.js', 'call-preview.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'encryption.js', 'encryption-worker.js', 'errands.js',
   'events.js', 'exports.js', 'fetched.js', 'figures.js', 'file-service.js', 'files.js', 'gestures.js', 'host-protocol.js', 'host.js', 'kept-list.js', 'keys.js',
   'language.js', 'layers.js', 'look.js', 'marks.js', 'media.js', 'network.js', 'page.js', 'popover.js', 'program.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js',
-  'rich-paste.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',
+  'rich-paste.js', 'seal.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',
   'app.more.wasm', 'texts.en.txt',
   'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'app.css', 'icon.svg',
   'icon-192.png', 'manifest.webmanifest',
 ];
+// The program of calls, which a server may still be building or not have.
+const furtherFiles = ['RoomCalls.wasm', 'RoomCalls.css'];
+// The program of encryption, kept once a page has asked for it.
+const usedFiles = ['EncryptionWorker.wasm'];
 // A server that does not answer at all must not keep a page from opening that is here already.
 const patienceMilliseconds = 4000;
 
@@ -30,7 +34,9 @@ self.addEventListener('activate', event => {
     .then(() => self.clients.claim()));
 });
 
-const kept = new Set(files.map(file => new URL(file, self.registration.scope).pathname));
+const pathOf = file => new URL(file, self.registration.scope).pathname;
+const further = new Set([...furtherFiles, ...usedFiles].map(pathOf)), used = new Set(usedFiles.map(pathOf));
+const kept = new Set([...files.map(pathOf), ...further]);
 
 self.addEventListener('fetch', event => {
   const url = new URL(event.request.url);
@@ -49,7 +55,13 @@ async function answer(event, path) {
   const origin = event.request.mode === 'navigate' ? undefined : origins.get(event.clientId);
   if (old && origin === 'cache') return old;
   const fresh = fetch(path, { cache: 'no-cache' });
-  event.waitUntil(fresh.then(response => response.ok && !isSame(response, old) ? keepAll() : undefined).catch(() => {}));
+  const isFirst = !old && used.has(path), copy = isFirst ? fresh.then(response => response.clone()) : null;
+  event.waitUntil(fresh.then(async response => {
+    if (!response.ok) return;
+    if (isFirst) await cache.put(path, await copy); else if (!isSame(response, old)) await keepAll();
+  }).catch(() => {}));
+  // A program beside the page's own is loaded long after it, when the network may be gone.
+  if (old && further.has(path)) return fresh.catch(() => old);
   if (!old || origin === 'network') return fresh;
   const late = new Promise(resolve => setTimeout(resolve, patienceMilliseconds, old));
   const answer = await Promise.race([fresh.catch(() => old), late]);
@@ -66,13 +78,21 @@ function isSame(response, old) {
 
 let keeping = null;
 
-// All files or, where one cannot be had, none of them.
+// All files or, where one cannot be had, none of them. Of the further ones those that can be had, so that nothing is left of another version.
 function keepAll() {
   keeping ??= (async () => {
-    const responses = await Promise.all(files.map(file => fetch(file, { cache: 'no-cache' })));
-    if (!responses.every(response => response.ok)) throw new Error('a file of the page is missing');
+    const ask = file => fetch(file, { cache: 'no-cache' });
     const cache = await caches.open(cacheName);
-    await Promise.all(files.map((file, index) => cache.put(file, responses[index])));
+    const wasUsed = await Promise.all(usedFiles.map(file => cache.match(file)));
+    const others = [...furtherFiles, ...usedFiles.filter((_, index) => wasUsed[index])];
+    const [responses, further] = await Promise.all([
+      Promise.all(files.map(ask)), Promise.all(others.map(file => ask(file).catch(() => Response.error()))),
+    ]);
+    if (!responses.every(response => response.ok)) throw new Error('a file of the page is missing');
+    await Promise.all([
+      ...files.map((file, index) => cache.put(file, responses[index])),
+      ...others.map((file, index) => further[index].ok ? cache.put(file, further[index]) : cache.delete(file)),
+    ]);
   })().finally(() => { keeping = null; });
   return keeping;
 }

@@ -125,6 +125,14 @@ CUTS = """() => {
       if (words.top < box.top - 4 || words.bottom > box.bottom + 4) found.add(`the words of ${name(node)} stick out above or below`);
     }
   }
+  const canvas = document.createElement('canvas').getContext('2d');
+  for (const node of document.querySelectorAll('input[placeholder], textarea[placeholder]')) {
+    if (node.value !== '' || node.clientWidth < 2 || !isShown(node)) continue;
+    const { paddingLeft, paddingRight } = getComputedStyle(node), room = node.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    canvas.font = getComputedStyle(node, '::placeholder').font;
+    const words = canvas.measureText(node.placeholder).width;
+    if (words > room + 1) found.add(`the placeholder of ${name(node)} is ${Math.round(words - room)} pixels too wide`);
+  }
   for (const node of document.querySelectorAll('*:not(pre, code, [role=tablist], [role=toolbar])'))
     if (/auto|scroll/.test(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0 && isShown(node))
       found.add(`(${node.className}) scrolls sideways by ${node.scrollWidth - node.clientWidth} pixels`);

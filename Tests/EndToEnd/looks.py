@@ -12,7 +12,9 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks.json")
 ACCEPTS = os.environ.get("MARTLET_ACCEPT_LOOKS") == "1"
 COMPARED = {"sign-in-light", "sign-in-dark", "desktop-light", "desktop-dark", "desktop-details-light", "desktop-details-dark", "phone-room-light",
             "phone-room-dark", "phone-list-light", "phone-list-dark", "phone-dialog-light", "arabic-light", "settings-contrast", "sign-in-offline", "export-offline",
-            "large-text-360-menu-of-the-room"}
+            "large-text-360-menu-of-the-room", "avatars-light", "avatars-dark", "avatars-members-light", "avatars-person-light", "avatars-phone-members-light",
+            "avatars-phone-room-light", "avatars-phone-room-dark", "avatars-phone-list-light", "avatars-phone-list-dark", "avatars-call", "avatars-call-phone",
+            "avatars-call-speaker-phone"}
 # A field is another one from so much difference in a colour (0 to 255) on; and so large a part of the fields may be.
 COLOUR, SHARE = 7, 0.12
 

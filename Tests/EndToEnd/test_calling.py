@@ -660,7 +660,7 @@ async def _(test):
 
 @test("a call whose program is still being built says so, and begins by itself once it is there")
 async def _(test):
-    async with direct_chat(test) as (alice, boris, _, _):
+    async with direct_chat(test, service_workers="block") as (alice, boris, _, _):
         early = ["the first"]
 
         async def as_while_building(route):

@@ -1,13 +1,20 @@
 """The network is gone in the middle of what people do: the page says so in a sentence, keeps what was typed, and does it when asked again."""
+import copy
 import re
 
 from browser import MAY_CALL, expect, in_room, open_settings, people
 from client import PASSWORD, User, fresh
 from harness import test
 from test_composer import two_in
+from test_invites import LINKS
 
 NEEDS_BROWSER = True
 SILENT = "The server does not answer."
+# Takes the program of calls out of what the service worker keeps; whether its files were there.
+TAKE_CALLS = """async () => {
+  const cache = await caches.open('martlet-shell');
+  return Promise.all(['RoomCalls.wasm', 'RoomCalls.css'].map(file => cache.delete(file)));
+}"""
 
 
 async def fill_in(person, name):
@@ -73,6 +80,37 @@ async def _(test):
         assert room in nora.sync()["rooms"]["invite"]
 
 
+@test("an invite link without a network says so before and after signing in, and leads there when asked again")
+async def _(test):
+    inviter, nora = User(test.base, "boris"), User(test.base, "nora")
+    room = inviter.create_room(name="Orchard", preset="private_chat")
+    link = inviter.request("POST", LINKS, {"room_id": room}).ok()["token"]
+    async with people(test, "nora", fresh=True) as nora_here:
+        page = nora_here.page
+        await page.get_by_role("heading", name="Welcome to Martlet").wait_for()
+        await nora_here.go_offline()
+        await page.evaluate("token => { location.hash = '/join/' + token; }", link)
+        again = page.get_by_role("button", name="Try again")
+        await again.wait_for()
+        await page.get_by_text(SILENT).wait_for()
+        await nora_here.picture("link-offline")
+        await nora_here.context.set_offline(False)
+        await again.click()
+        await page.get_by_role("heading", name="Orchard").wait_for()
+
+        # The link was read; the network goes before it leads there.
+        await page.route("**/martlet.invite_links/**", lambda route: route.abort())
+        await page.get_by_role("tab", name="Sign in").click()
+        await nora_here.sign_in_by_typing(nora)
+        await nora_here.dialog.get_by_text(SILENT).wait_for()
+        await nora_here.picture("link-offline-signed-in")
+        await page.unroute_all()
+        await nora_here.dialog.get_by_role("button", name="Try again").click()
+        await nora_here.dialog.get_by_role("button", name="Join", exact=True).click()
+        await nora_here.heading("Orchard").wait_for()
+        assert room in nora.sync()["rooms"]["join"]
+
+
 @test("a setting without a network says so, and a name that was typed is kept until it is saved")
 async def _(test):
     user = User(test.base, "alice")
@@ -88,8 +126,14 @@ async def _(test):
         await alice.picture("settings-offline")
         await expect(name).to_have_value("Alice Ashby")
         await alice.dialog.get_by_role("tab", name="Devices").click()
+        again = alice.dialog.get_by_role("button", name="Try again").locator("visible=true")
+        await again.wait_for()
         await expect(alice.dialog.get_by_text(SILENT).locator("visible=true")).to_have_count(1)
+        await alice.picture("devices-offline")
         await alice.context.set_offline(False)
+        await again.click()
+        await alice.dialog.get_by_role("list", name="Devices").get_by_role("listitem").first.wait_for()
+        await expect(again).to_have_count(0)
         await alice.dialog.get_by_role("tab", name="Profile").click()
         await alice.dialog.get_by_role("button", name="Save").first.click()
         # The button is free again once the server has answered.
@@ -115,7 +159,7 @@ async def _(test):
         await alice.picture("room-search-offline")
         await expect(field).to_have_value(word)
         await alice.context.set_offline(False)
-        await field.press("Enter")
+        await beside.get_by_role("button", name="Try again").click()
         await beside.get_by_role("button", name=re.compile(word)).first.wait_for()
 
 
@@ -137,8 +181,11 @@ async def _(test):
         assert (await download.value).suggested_filename.endswith(".html")
 
 
-@test("a call whose program cannot be loaded says so and offers to load the page again; then it begins")
+@test("the program of calls is kept for the time without a network, and one that cannot be loaded says so and is loaded when a call is begun again")
 async def _(test):
+    # The check of answers lets no sockets through.
+    test = copy.copy(test)
+    test.base = test.direct
     room, users = two_in(test, "Bell")
     async with in_room(test, room, {"alice": users["alice"]}, whole=True, **MAY_CALL) as alice:
         page = alice.page
@@ -146,14 +193,29 @@ async def _(test):
         begin = alice.preview.get_by_role("button", name=re.compile("^(Start call|Join)$"))
         await begin.wait_for()
         await alice.go_offline()
+        kept = await page.evaluate(TAKE_CALLS)
+        assert kept == [True, True], kept
         await begin.click()
-        reload = page.get_by_role("button", name="Reload")
-        await reload.wait_for()
-        await page.get_by_text("Check your connection.").wait_for()
+        await page.get_by_text(SILENT).wait_for()
         await alice.picture("call-offline")
-        # The browser writes a line about the file.
+        # The program writes a line about the file.
         alice.troubles.clear()
         await alice.context.set_offline(False)
-        await reload.click()
+        await alice.begin_call()
+        await page.get_by_role("button", name="Hang up").wait_for()
+        # The call server has listed who is there.
+        await page.get_by_text("1 person ·").wait_for()
+        await page.get_by_role("button", name="Hang up").click()
+
+        # It is kept again, and is there in a page that has never had it.
+        await alice.until("async () => (await caches.match('RoomCalls.wasm')) && (await caches.match('RoomCalls.css'))")
+        await page.reload()
+        await page.get_by_role("button", name="Call", exact=True).click()
+        await begin.wait_for()
+        await alice.go_offline()
+        await begin.click()
+        await page.get_by_text(SILENT).wait_for()
+        await alice.until("() => document.getElementById('RoomCalls').childElementCount > 0")
+        await alice.context.set_offline(False)
         await alice.begin_call()
         await page.get_by_role("button", name="Hang up").wait_for()

@@ -97,11 +97,11 @@ async def _(test):
           await soundMayCome();
           await import('./sound.js');
           told.push(other.dispatch(2), other.dispatch(1, 0, 0, 0, 'late'), one.dispatch(1, 0, 0, 0, 'on'));
-          told.push(await one.beside('none.wasm', document.createElement('div')).run());
+          told.push(await one.beside('none.wasm', document.createElement('div'), () => told.push('none')).run());
           console.log = log;
           return told;
         }""")
-        assert told == ["started", "started", True, True, "grüße", "hi", 5, 5, 5, "crashed", "on", 0, 0, 5, "unreachable", False], told
+        assert told == ["started", "started", True, True, "grüße", "hi", 5, 5, 5, "crashed", "on", 0, 0, 5, "none", False], told
         alice.troubles.clear()
 
 

@@ -240,7 +240,8 @@ import Testing
       .ownUserID,
       .unknownRoom, .notSignedIn, .alreadySignedIn(UserID(trusted: "@me:test")), .unsupportedFlow, .registrationTokenNeeded,
       .outboxIsFull, .attachmentIsGone, .damagedAttachment, .targetFailed, .unknownEvent, .notAllowed, .encryptedRoom,
-      .invalidContent
+      .invalidContent,
+      .unconfirmedIdentity(UserID(trusted: "@me:test"))
     ]
     for error in errors {
       #expect(error.english.hasSuffix(".") && error.english.count > 15 && !error.english.contains("ServerQueries"), "\(error)")

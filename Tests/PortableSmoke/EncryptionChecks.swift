@@ -54,7 +54,7 @@ let encryptionChecks = [
       }
       guard identities.answered(query, answer) == [.appeared(bob)] else { return false }
       _ = tracker.answered(query, answer, knowing: identities, at: 0)
-      let trust = Trust(of: reader.deviceKeys, identities, tracker, SharingPolicy())
+      let trust = Trust(of: reader.deviceKeys, identities, tracker, SharingPolicy(readers: .signed))
       guard let recipients = try? trust.recipients([bob]) else { return false }
       if recipients.readers.count != count || recipients.withheld.count != 1 - count { return false }
     }

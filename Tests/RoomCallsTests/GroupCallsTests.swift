@@ -120,6 +120,27 @@ struct GroupCallsTests {
     #expect(page.desk.group?.ongoing == nil)
   }
 
+  @Test(
+    "A socket without TLS is on the server that the page reaches already",
+    arguments: [
+      (
+        "http://192.168.1.5:8008", "ws://127.0.0.1:8008/_martlet/call/v1/socket",
+        "ws://192.168.1.5:8008/_martlet/call/v1/socket"
+      ),
+      ("https://chat.example", "ws://127.0.0.1:8008/s", "wss://chat.example/s"),
+      ("https://chat.example", "wss://calls.example/s", "wss://calls.example/s"),
+      ("http://[::1]:8008", "ws://martlet.local:8008", "ws://[::1]:8008"),
+      ("", "ws://127.0.0.1:8008/s", "ws://127.0.0.1:8008/s")
+    ])
+  func socketAddress(base: String, url: String, address: String) {
+    let page = Page()
+    page.tell(#""do":"session","user":"@me:a.example","device":"D","server":"\#(base)""#)
+    page.room([])
+    page.tell(#""do":"call","room":"!r:a.example""#)
+    page.answer(page.asked().last?.id ?? 0, #"{"token":"t","session_id":"s","url":"\#(url)"}"#)
+    #expect(page.desk.group?.ongoing?.host?.address == address)
+  }
+
   // Proves A15
   @Test("A call of 50 takes nobody more")
   func full() {

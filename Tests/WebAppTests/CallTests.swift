@@ -57,6 +57,20 @@ struct CallTests {
     #expect(told.first?["small"]?.bool == rings)
   }
 
+  @Test("if it could not be loaded the page says so, and the next call loads it anew")
+  func unreachable() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", room("Garden", []))])
+    let calls = try #require(page.app.main).calls
+    let garden = try #require(RoomID("!garden:chat.example"))
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    calls.take(try JSON.parse(Array(#"{"event":"unreachable"}"#.utf8)))
+    #expect(calls.port == nil && page.text.contains(Strings.words(for: ClientError.network)))
+    calls.call(in: garden, CallSetup(hasCamera: false))
+    #expect(calls.port != nil)
+  }
+
   @Test("its requests go to the homeserver with the session, each is answered once")
   func requests() throws {
     let page = Page()

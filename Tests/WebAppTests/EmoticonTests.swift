@@ -23,6 +23,9 @@ struct EmoticonTests: RoomTesting {
     // Those among the emoji.
     #expect(page.answer("im.ponies", #"{"next_batch":"x"}"#))
     page.click("stickers")
+    #expect(page.answer("im.ponies", status: 502, #"{"errcode":"M_UNKNOWN","error":""}"#))
+    #expect(page.text.contains(Strings[.serverInTrouble]))
+    page.click("retry")
     let packs = """
       "account_data":{"events":[{"type":"im.ponies.user_emotes","content":{"images":{"cat":{"url":"mxc://b.example/cat"}}}}]},\
       "rooms":{"join":{"!a":{"state":{"events":[{"type":"im.ponies.room_emotes","state_key":"","sender":"@b:b.example",\
@@ -30,6 +33,7 @@ struct EmoticonTests: RoomTesting {
       """
     #expect(page.answer("im.ponies", #"{"next_batch":"x",\#(packs)}"#))
     #expect(page.all("ma-sticker-packs").first?.tags("h3").map(\.text) == ["ownStickers", "Birds"])
+    #expect(page.all("ma-wide").isEmpty)
     page.dom.fire(.click, on: try #require(page.all("ma-sticker").last).node)
     page.settleStore()
     let sent = page.body(of: "/send/m.sticker/")

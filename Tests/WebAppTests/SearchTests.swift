@@ -158,7 +158,7 @@ struct SearchTests {
     #expect(results == ["last"] && status == "shownCount 1")
   }
 
-  @Test("an answer to what is not asked any more is not shown, a failed one says why")
+  @Test("an answer to what is not asked any more is not shown; a failed one says why and can be asked again")
   func late() throws {
     try open("searchRoom")
     page.type("beans", into: "searchFor")
@@ -169,6 +169,11 @@ struct SearchTests {
     #expect(results.isEmpty)
     page.answer("/search", status: 502, #"{"errcode":"M_UNKNOWN","error":""}"#)
     #expect(status == Strings[.serverInTrouble])
+    page.click("retry")
+    #expect(!page.all("ma-button").contains { $0.allText == "retry" })
+    page.answer("/search", found([event("$8", text("peas"))]))
+    #expect(results == ["peas"] && status == "shownCount 1")
+    #expect(!page.all("ma-button").contains { $0.allText == "retry" || $0.allText == "moreResults" })
   }
 
   // MARK: Shared

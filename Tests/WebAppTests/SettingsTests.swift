@@ -53,6 +53,23 @@ struct SettingsTests {
     #expect(page.all("ma-trouble").allSatisfy { $0.text.isEmpty })
   }
 
+  @Test(
+    "a list of the settings that cannot be had says why and can be asked for again",
+    arguments: [
+      (Strings.Key.devices, "/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"}]}"#, "Phone"),
+      (.inviteLinks, "martlet.invite_links", #"{"invite_links":[]}"#, Strings[.noInviteLinks]),
+      (.account, "/account/3pid", #"{"threepids":[{"medium":"email","address":"a@b.example","added_at":1}]}"#, "a@b.example")
+    ])
+  func troubled(_ tab: Strings.Key, _ path: String, _ answer: String, _ shown: String) {
+    let page = Self.page(tab)
+    #expect(page.answer(path, status: 502, #"{"errcode":"M_UNKNOWN","error":""}"#))
+    #expect(page.text.contains(Strings[.serverInTrouble]) && !page.text.contains(shown))
+    page.click(Strings[.retry])
+    #expect(!page.text.contains(Strings[.serverInTrouble]))
+    #expect(page.answer(path, answer))
+    #expect(page.text.contains(shown) && !page.text.contains(Strings[.retry]))
+  }
+
   @Test("a device gets another name")
   func rename() {
     let page = Self.page(.devices)

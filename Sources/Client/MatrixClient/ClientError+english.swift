@@ -48,6 +48,8 @@ extension ClientError {
     case .unknownEvent: "The client does not know this message."
     case .notAllowed: "The user is not allowed to do that in this room."
     case .encryptedRoom: "The room is encrypted, and this client cannot encrypt that: nothing was sent."
+    case .unconfirmedIdentity(let user):
+      "The keys of \(user) have changed, or this device has to be verified: nothing was sent until that is accepted."
     case .invalidContent: "The message is empty, or its content is not valid for its type."
     default: "The request failed."
     }

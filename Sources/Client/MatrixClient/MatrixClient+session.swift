@@ -61,12 +61,13 @@ extension MatrixClient {
       }
       if session.homeserver == nil { try await useHomeserver(at: address) }
       try await firstSync(endsOffline: true)
-      if core.sessionState == .signedIn { return }
+      if core.sessionState == .signedIn { return setUpIdentity(with: login) }
     }
     try await useHomeserver(at: address)
     try await perform(.session(.logIn(login, deviceID: deviceID)))
     try await firstSync()
     guard core.sessionState == .signedIn else { throw .notSignedIn }
+    setUpIdentity(with: login)
   }
 
   /// Creates an account and signs in to it. `authenticator` completes the stages that the server requires, except those that need no
@@ -89,6 +90,7 @@ extension MatrixClient {
       do throws(ClientError) {
         try await client.perform(.session(command))
         try await client.firstSync()
+        await client.setUpIdentity(with: .password(ByteString(password), user: .user(ByteString(username))))
         return client
       } catch {
         guard case .authenticationNeeded(let needed) = error, let stage = await authenticator?.stage(needed) else {

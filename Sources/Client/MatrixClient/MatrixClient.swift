@@ -55,7 +55,14 @@ public actor MatrixClient {
   var encryptionHost: EncryptionHost?
   /// Changes of the machine for the batch that the core writes next, and what waits for them.
   var held = EncryptionStep()
-  var machineRequests: [CommandID: UInt64] = [:]
+  var machineRequests: [CommandID: MachineRequest] = [:]
+  var encryptionCommands: [UInt64: CheckedContinuation<EncryptionOutcome?, Never>] = [:]
+  var lastEncryptionCommand: UInt64 = 0
+  /// Completes what the server wants before it takes cross-signing keys.
+  var identityAuthenticator: IdentityAuthenticator?
+  var encryptionStatuses: [Int: AsyncStream<EncryptionStatus>.Continuation] = [:]
+  var publishedStatus = EncryptionStatus()
+  var lastStatusWatcher = 0
   /// Who waits for this device to be known at the server.
   var deviceWaiters: [CheckedContinuation<Void, Never>] = []
   /// Who waits for keys of rooms that are exported or imported.
@@ -278,6 +285,9 @@ public actor MatrixClient {
     for task in timers.values { task.cancel() }
     wakeTimer?.task.cancel()
     stopWaitingForDevice()
+    endEncryptionCommands()
+    for status in encryptionStatuses.values { status.finish() }
+    encryptionStatuses = [:]
     endKeyTransfers()
     for id in storedLoads.keys { endStoredLoad(id, []) }
     requests = [:]

@@ -47,6 +47,8 @@ public struct Client: Sendable {
   var directRooms = DirectRooms()
   /// Rooms whose members are in memory, the one used last at the end.
   var keptPeople: [RoomID] = []
+  /// Rooms with an `unreadMark`.
+  var roomsMarking: [RoomID] = []
 
   // MARK: Room list and spaces
 

@@ -55,4 +55,6 @@ public indirect enum ClientError: Error, Sendable {
   case encryptedRoom
   /// The content is not what its kind asks for, or has keys of an encrypted file and the room is not encrypted.
   case invalidContent
+  /// The user's keys have changed and that was not accepted yet. With the own user's ID: this device is to be verified first. Nothing was encrypted.
+  case unconfirmedIdentity(UserID)
 }

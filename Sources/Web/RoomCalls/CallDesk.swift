@@ -56,6 +56,7 @@ final class CallDesk<D: DOM> {
       close()
       rooms = []
       guard let server, let user = UserID(request["user"]), let device = DeviceID(request["device"]) else { break }
+      server.base = request["server"]?.string ?? ""
       direct = DirectCalls(self, server, user, in: place)
       group?.signedIn(user, device)
     case "room": learn(request)

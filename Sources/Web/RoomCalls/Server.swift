@@ -21,6 +21,8 @@ final class Server {
     case failed(String)
   }
 
+  /// Where the page reaches the homeserver: `scheme://host[:port]`.
+  var base = ""
   private let port: FramePort
   private var waiting: [(number: Int64, then: (Answer) -> Void)] = []
   private var last: Int64 = 0
@@ -39,6 +41,17 @@ final class Server {
       writer.key("body")
       writer.raw(body)
     }
+  }
+
+  /// Where the socket of a call is.
+  ///
+  /// A server that was not told its public address names what it reads in `Host`, which a proxy may have written. Without TLS the page may connect to
+  /// its own server only. So a plain address is taken as a path on the server that the page reaches already.
+  func socketAddress(_ url: String) -> String {
+    let url = ByteString(url), base = ByteString(base)
+    guard url.hasPrefix("ws://"), base.hasPrefix("http") else { return url.string }
+    let path = url.utf8.dropFirst(5).drop { $0 != UInt8(ascii: "/") }
+    return "ws" + String(decoding: base.utf8.dropFirst(4), as: UTF8.self) + String(decoding: path, as: UTF8.self)
   }
 
   func answered(_ json: JSON) {

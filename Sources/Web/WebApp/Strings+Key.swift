@@ -34,12 +34,12 @@ extension Strings {
       notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith
     // Room
     case back, details, roomSettings, spaceSettings, roomsInCommon, members, openingRoom, returning, toLatest, invitedBy,
-      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, encrypted, chatBegins,
-      sayHello, roomBegins, addTopic, endToEnd, endToEndNote, notEncrypted, notEncryptedNote, upgraded, mayNotWrite,
-      goToNewRoom, onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard,
-      selected, retry, select, saveMessage, selectedMessages, selectedCount, selectedMost, endSelection, deleteNow,
-      deleteSelectedQuestion, deleteSelectedOthers, nothingToDelete, nothingToForward, savedMessages, savedNote, savedEmpty,
-      savedRemove, savedRemoved, messagesSaved, savedGone, savedFull, deliveredTo, copied, cancelSending, deleteQuestion
+      invitedToChat, invitedBySomeone, accept, decline, joining, left, banned, unknownRoom, join, forget, chatBegins, sayHello,
+      roomBegins, addTopic, endToEnd, endToEndNote, notEncrypted, notEncryptedNote, upgraded, mayNotWrite, goToNewRoom,
+      onlyInvited, callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, selected, retry,
+      select, saveMessage, selectedMessages, selectedCount, selectedMost, endSelection, deleteNow, deleteSelectedQuestion,
+      deleteSelectedOthers, nothingToDelete, nothingToForward, savedMessages, savedNote, savedEmpty, savedRemove, savedRemoved,
+      messagesSaved, savedGone, savedFull, deliveredTo, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
       forwardNow, forwarding, forwarded, moreActions, react, copyLink, pin, unpin, endPoll, notificationsOff, sendMore,
@@ -127,6 +127,12 @@ extension Strings {
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
       groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+    // Encryption
+    case encrypted, encryptionStopped, noEncryptedFiles, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
+      turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
+      recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
+      recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
+      keysChanged, keysChangedNote, sendAnyway
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,

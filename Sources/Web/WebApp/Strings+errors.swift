@@ -26,6 +26,7 @@ extension Strings {
     case .unknownEvent: self[.messageGone]
     case .notAllowed: self[.notAllowed]
     case .encryptedRoom: self[.encrypted]
+    case .unconfirmedIdentity(let user): self[.keysChanged, user.string]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
     case .attachmentIsGone, .damagedAttachment: self[.fileGone]

@@ -425,6 +425,10 @@ extension PageState {
   func hostPreviewOpen(_ id: Int32, _ view: Int32)
   @_extern(wasm, module: "host", name: "preview_use") @_extern(c)
   func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: Bytes?, _ cameraCount: Int32, _ microphone: Bytes?, _ microphoneCount: Int32)
+  @_extern(wasm, module: "host", name: "encryption_open") @_extern(c)
+  func hostEncryptionOpen(_ id: Int32)
+  @_extern(wasm, module: "host", name: "encryption_send") @_extern(c)
+  func hostEncryptionSend(_ id: Int32, _ message: Bytes?, _ messageCount: Int32)
   @_extern(wasm, module: "host", name: "push_subscribe") @_extern(c)
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32)
   @_extern(wasm, module: "host", name: "push_unsubscribe") @_extern(c)
@@ -529,6 +533,8 @@ extension PageState {
   func hostCapturePermission(_ id: Int32, _ kinds: Int32) {}
   func hostPreviewOpen(_ id: Int32, _ view: Int32) {}
   func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: Bytes?, _ cameraCount: Int32, _ microphone: Bytes?, _ microphoneCount: Int32) {}
+  func hostEncryptionOpen(_ id: Int32) {}
+  func hostEncryptionSend(_ id: Int32, _ message: Bytes?, _ messageCount: Int32) {}
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32) {}
   func hostPushUnsubscribe() {}
   func hostEventSave(_ entry: Bytes?, _ entryCount: Int32) {}
@@ -597,6 +603,7 @@ func hostMediaShow(_ id: Int32, _ node: Int32, _ stream: String) { withBytes(str
 func hostSocketOpen(_ id: Int32, _ url: String) { withBytes(url) { urlStart, urlCount in hostSocketOpen(id, urlStart, urlCount) } }
 func hostSocketSend(_ id: Int32, _ text: [UInt8]) { withBytes(text) { textStart, textCount in hostSocketSend(id, textStart, textCount) } }
 func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: String, _ microphone: String) { withBytes(camera) { cameraStart, cameraCount in withBytes(microphone) { microphoneStart, microphoneCount in hostPreviewUse(id, kinds, cameraStart, cameraCount, microphoneStart, microphoneCount) } } }
+func hostEncryptionSend(_ id: Int32, _ message: [UInt8]) { withBytes(message) { messageStart, messageCount in hostEncryptionSend(id, messageStart, messageCount) } }
 func hostPushSubscribe(_ id: Int32, _ key: String) { withBytes(key) { keyStart, keyCount in hostPushSubscribe(id, keyStart, keyCount) } }
 func hostEventSave(_ entry: String) { withBytes(entry) { entryStart, entryCount in hostEventSave(entryStart, entryCount) } }
 func hostExportOpen(_ id: Int32, _ name: String, _ type: String) { withBytes(name) { nameStart, nameCount in withBytes(type) { typeStart, typeCount in hostExportOpen(id, nameStart, nameCount, typeStart, typeCount) } } }

@@ -190,6 +190,26 @@ import Testing
     #expect(host.client.room(.test)?.isMarkedUnread == false)
   }
 
+  @Test func `a mark that another device takes away is gone, whichever sync tells of it`() {
+    var host = Host.inRoom()
+    host.command(.reading(.markUnread(.test, true)))
+    host.answer("/account_data/m.marked_unread", "{}")
+    host.changes = []
+    // The sync under way when the server took the mark brings both changes in one.
+    host.sync(Wire.join(extra: Self.marked(#"{"unread":false}"#)))
+    #expect(host.client.room(.test)?.isMarkedUnread == false)
+    #expect(host.changes.contains { if case .room(.test, let aspects) = $0 { aspects.contains(.unread) } else { false } })
+    // It brings them before the server's answer is here: the next one, which says nothing of the room, decides.
+    host.command(.reading(.markUnread(.test, true)))
+    host.sync(Wire.join(extra: Self.marked(#"{"unread":false}"#)))
+    #expect(host.client.room(.test)?.isMarkedUnread == true)
+    host.answer("/account_data/m.marked_unread", "{}")
+    host.sync()
+    #expect(host.client.room(.test)?.isMarkedUnread == true)
+    host.sync()
+    #expect(host.client.room(.test)?.isMarkedUnread == false)
+  }
+
   // MARK: Breadcrumbs
 
   private static let roomB = RoomID(trusted: "!b:t")

@@ -27,7 +27,7 @@ private struct Sample {
     let event = try EncryptedEvent(try #require(Event(try parsed(json))), in: tea)
     var outcome: Result<ClearEvent, Undecryptable>
     do throws(Undecryptable) { outcome = .success(try keys.decrypt(event)) } catch { outcome = .failure(error) }
-    decrypted = DecryptedEvent(event: event, outcome: outcome)
+    decrypted = DecryptedEvent(event: event, outcome: outcome, trust: .pinned)
   }
 }
 

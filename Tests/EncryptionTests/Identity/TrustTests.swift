@@ -24,7 +24,7 @@ import Testing
 
   private func keys(_ devices: TestDevice...) -> Set<Ed25519Key> { Set(devices.map(\.own.account.signing.key)) }
 
-  private func shared(_ known: Knowledge, _ policy: SharingPolicy = SharingPolicy()) throws -> (
+  private func shared(_ known: Knowledge, _ policy: SharingPolicy = SharingPolicy(readers: .signed)) throws -> (
     readers: Set<Ed25519Key>, unverified: Set<Ed25519Key>, excluded: Set<Ed25519Key>
   ) {
     let recipients = try known.trust(policy).recipients([bob, ann])
@@ -37,7 +37,7 @@ import Testing
     return (Set(recipients.readers.map(\.signing)), withheld(.unverified), withheld(.blacklisted))
   }
 
-  private func block(_ known: Knowledge, _ policy: SharingPolicy = SharingPolicy()) -> SharingBlock? {
+  private func block(_ known: Knowledge, _ policy: SharingPolicy = SharingPolicy(readers: .signed)) -> SharingBlock? {
     do throws(SharingBlock) {
       _ = try known.trust(policy).recipients([bob])
       return nil
@@ -100,6 +100,27 @@ import Testing
     #expect(known.trust().withoutIdentity([UserID(trusted: "@carl:one.example")]).isEmpty, "there is nobody to miss it")
   }
 
+  @Test func `under the default policy a user without cross-signing gets keys, and another only for signed devices`() throws {
+    #expect(try shared(known().0, SharingPolicy()).readers == keys(desk, phone))
+    var known = Knowledge()
+    var bots = TestUser()
+    bots.leftOut = [.master, .selfSigning, .userSigning]
+    try bots.addUnsigned(phone)
+    try known.learn([bots])
+    #expect(try shared(known, SharingPolicy()).readers == keys(phone))
+    // An identity that was seen once stays, also if the server hides it.
+    var bobs = TestUser()
+    try bobs.addUnsigned(phone)
+    try known.learn([bobs])
+    #expect(try shared(known, SharingPolicy()).readers == keys(phone), "the signature may be on its way")
+    try bobs.add(laptop)
+    try known.learn([bobs])
+    #expect(try shared(known, SharingPolicy()).readers == keys(laptop))
+    try bots.addUnsigned(laptop)
+    try known.learn([bots])
+    #expect(try shared(known, SharingPolicy()).readers.isEmpty)
+  }
+
   @Test func `a changed identity blocks sending until the user has dealt with it`() throws {
     var (known, _, _) = try known()
     var changed = TestUser(seed: "changed")
@@ -126,13 +147,13 @@ import Testing
   @Test func `an unverified device sends only if the policy lets it`() throws {
     let strict = SharingPolicy(sendsUnverified: false)
     var known = Knowledge()
-    #expect(block(known, strict) == .ownDeviceUnverified && block(known) == nil)
+    #expect(block(known, strict) == .ownDeviceUnverified(of: ann) && block(known) == nil)
     let own = try known.setUp()
-    #expect(block(known, strict) == .ownDeviceUnverified, "the server does not have its signature yet")
+    #expect(block(known, strict) == .ownDeviceUnverified(of: ann), "the server does not have its signature yet")
     try known.learn([own])
     #expect(block(known, strict) == nil)
     try known.learn([TestUser(ann, seed: "another")])
-    #expect(block(known, strict) == .ownDeviceUnverified)
+    #expect(block(known, strict) == .ownDeviceUnverified(of: ann))
   }
 
   @Test func `devices that another own identity has signed get no keys`() throws {
@@ -224,7 +245,7 @@ import Testing
     #expect(
       !known.trust().isVerifiedOwn(try #require(known.tracker.device(known.device.own.device, of: ann))), "that is this one")
     #expect(!known.trust().isVerifiedOwn(try #require(known.tracker.device(phone.own.device, of: bob))))
-    var policy = SharingPolicy()
+    var policy = SharingPolicy(readers: .signed)
     policy.excluded = keys(desk)
     #expect(!known.trust(policy).isVerifiedOwn(try #require(known.tracker.device(desk.own.device, of: ann))))
     try known.learn([TestUser(ann, seed: "another")])
@@ -239,7 +260,7 @@ import Testing
 }
 
 extension Knowledge {
-  fileprivate func trust(_ policy: SharingPolicy = SharingPolicy()) -> Trust {
+  fileprivate func trust(_ policy: SharingPolicy = SharingPolicy(readers: .signed)) -> Trust {
     Trust(of: device.own.deviceKeys, identities, tracker, policy)
   }
 }

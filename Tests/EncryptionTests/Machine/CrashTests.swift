@@ -55,6 +55,7 @@ import Testing
       case 16..<18: try host.send()
       case 18:
         if server.members.contains(host.name.user) { try host.write("\(number) by \(host.name.device)", at: now) }
+      case 19 where number % 2 == 0: hosts[Int.random(in: 2...3, using: &random)].begin(.setUpIdentity, at: now)
       default:
         if number > 60, server.members.count == 3, Int.random(in: 0..<10, using: &random) == 0 { server.members = [ann, bob] }
       }
@@ -65,6 +66,7 @@ import Testing
         (host.crash, host.answersLoads) = (nil, true)
         host.load(at: now)
       }
+      for host in hosts.dropFirst(2) { host.begin(.setUpIdentity, at: now) }
       do {
         try server.settle(hosts, at: &now)
       } catch {
@@ -91,6 +93,9 @@ import Testing
             #expect(clear == nil, "seed \(seed): \(host.name.device) reads \(event)")
           }
         }
+      }
+      for host in hosts.dropFirst(2) {
+        #expect(host.machine.encryptionState.isVerified, "seed \(seed): \(host.name.device) has its identity")
       }
       #expect(bodies[0].count == server.events.count && Set(bodies[0]).count == bodies[0].count, "seed \(seed): each once")
     }

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Olm
 import Testing
 
 @testable import Encryption
@@ -16,8 +17,17 @@ import Testing
     }
     try server.settle(hosts, at: &now)
     for host in hosts { try host.write("hello", at: now) }
+    let recovery = EncryptionCommand.setUpRecovery(Secret([UInt8](repeating: 7, count: 32)), passphrase: nil)
+    for command in [EncryptionCommand.setUpIdentity, recovery] {
+      hosts[1].begin(command, at: now)
+      try server.settle(hosts, at: &now)
+    }
+    hosts[1].handle(.share(SharingPolicy(readers: .all)), at: now)
     try server.settle(hosts, at: &now)
     let kept = hosts[1].durable
+    for key in [RecordNames.ownIdentity, RecordNames.policy, RecordNames.secretStorage, RecordNames.backup] {
+      #expect(kept.store[key] != nil)
+    }
     for key in kept.store.keys.sorted() {
       let value = try #require(kept.store[key])
       for damaged in [

@@ -6,10 +6,10 @@ import Testing
 @testable import Encryption
 
 private let hour: Int64 = 60 * 60 * 1_000
-private let encryption = #"{"algorithm":"m.megolm.v1.aes-sha2"}"#
+let encryption = #"{"algorithm":"m.megolm.v1.aes-sha2"}"#
 
 /// A server with a room and the devices in it, all of which know each other.
-private struct World {
+struct World {
   let server = ModelServer()
   var hosts: [TestHost] = []
   var now: Int64 = 1_000_000

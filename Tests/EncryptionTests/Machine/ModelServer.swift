@@ -30,6 +30,7 @@ final class ModelServer {
   static let room = RoomID(trusted: "!tea:one.example")
 
   private var devices: [Name: Device] = [:]
+  let accounts = ModelAccounts()
   /// What was asked for, in order.
   private(set) var asked: [(by: Name, request: MachineRequest)] = []
   /// Of the room.
@@ -76,13 +77,24 @@ final class ModelServer {
 
   func answer(_ request: MachineRequest, of name: Name) throws -> JSON {
     asked.append((name, request))
-    let body = try JSON.parse(request.body)
+    let body = try JSON.parse(request.body.isEmpty ? Array("{}".utf8) : request.body)
+    if let answer = try accounts.answer(request, body, of: name.user) { return answer }
     switch "\(request.endpoint.pattern)" {
     case "\(Endpoint.uploadKeys.pattern)": return try upload(body, name)
-    case "\(Endpoint.queryKeys.pattern)": return try queryAnswer?(query(body)) ?? query(body)
+    case "\(Endpoint.queryKeys.pattern)": return try queryAnswer?(query(body, by: name.user)) ?? query(body, by: name.user)
     case "\(Endpoint.claimKeys.pattern)": return try claim(body)
     case "\(Endpoint.sendToDevice.pattern)":
       send(body, type: request.parameters[0], transaction: request.parameters[1], from: name)
+      return try JSON.object { _ in }
+    case "\(Endpoint.uploadCrossSigningKeys.pattern)":
+      try accounts.setIdentity(of: name.user, body)
+      announce(name.user)
+      return try JSON.object { _ in }
+    case "\(Endpoint.uploadCrossSigningSignatures.pattern)":
+      for user in body.members.map({ $0 }) {
+        for object in user.value.members.map({ $0 }) { try sign(UserID(trusted: user.key), object.key, object.value) }
+        announce(UserID(trusted: user.key))
+      }
       return try JSON.object { _ in }
     default: throw UnknownRequest()
     }
@@ -107,13 +119,24 @@ final class ModelServer {
     return try JSON.parse(Array(#"{"one_time_key_counts":{"signed_curve25519":\#(count)}}"#.utf8))
   }
 
-  private func query(_ body: JSON) throws -> JSON {
+  private func sign(_ user: UserID, _ key: ByteString, _ object: JSON) throws {
+    let name = DeviceID(key).map { Name(user: user, device: $0) }
+    if let name, let known = devices[name]?.keys {
+      devices[name]?.keys = try known.merged(object)
+    } else {
+      try accounts.sign(user, object)
+    }
+  }
+
+  private func query(_ body: JSON, by asking: UserID) throws -> JSON {
     let users = Set(body["device_keys"]?.members.compactMap { UserID($0.key) } ?? [])
-    let known = devices.filter { users.contains($0.key.user) && !failing.contains($0.key.user.serverName) }
-    let listed = known.keys.sorted().compactMap { name in
+    let present = devices.filter { users.contains($0.key.user) && !failing.contains($0.key.user.serverName) }
+    let listed = present.keys.sorted().compactMap { name in
       devices[name]?.keys.map { (user: name.user, device: name.device, keys: $0) }
     }
-    return try EncryptionTests.answer(listed, failures: failing.map { $0.string })
+    let known = users.filter { !failing.contains($0.serverName) }
+    return try accounts.identities(
+      of: known.sorted(), by: asking, beside: EncryptionTests.answer(listed, failures: failing.map { $0.string }))
   }
 
   private func claim(_ body: JSON) throws -> JSON {

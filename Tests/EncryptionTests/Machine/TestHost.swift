@@ -20,6 +20,7 @@ final class TestHost {
     var unencrypted: [UInt64: JSON] = [:]
     var unsent: [(number: UInt64, content: [UInt8])] = []
     var clear: [EventID: ClearEvent] = [:]
+    var trust: [ByteString: SenderTrust] = [:]
     var unread: [EventID: (event: EncryptedEvent, reason: Undecryptable)] = [:]
     var lastNumber: UInt64 = 0
     var members: [UserID]
@@ -35,16 +36,18 @@ final class TestHost {
   var durable: Durable
   /// The next output ends there.
   var crash: CrashPoint?
+  /// So many outputs later than the next.
+  var crashDelay = 0
   /// Who was to read each message when it was encrypted.
   private(set) var readers: [UInt64: [UserID]] = [:]
-  private(set) var requests: [MachineRequest] = []
+  var requests: [MachineRequest] = []
   private(set) var loads: [ByteString] = []
   private(set) var wakeAt: Int64?
   /// Results that change nothing that is kept.
   var news: [MachineResult] = []
   private var syncs: [(token: Int, members: [UserID])] = []
   private var batches: [UInt64: Int] = [:]
-  private var lastBatch: UInt64 = 0
+  private var lastBatch: UInt64 = 0, lastCommand: UInt64 = 0
   /// Loads are answered at once unless a test wants to come between.
   var answersLoads = true
 
@@ -77,8 +80,16 @@ final class TestHost {
   func handle(_ input: MachineInput, at now: Int64) { take(machine.handle(input, at: now), at: now) }
 
   private func take(_ output: MachineOutput, at now: Int64) {
-    let crash = crash
-    self.crash = nil
+    if crash != nil, crashDelay > 0 {
+      crashDelay -= 1
+    } else if let crash {
+      self.crash = nil
+      return take(output, crashing: crash, at: now)
+    }
+    take(output, crashing: nil, at: now)
+  }
+
+  private func take(_ output: MachineOutput, crashing crash: CrashPoint?, at now: Int64) {
     if crash == .beforeWriting { return restart(at: now) }
     keep(output)
     if crash == .afterWriting { return restart(at: now) }
@@ -118,9 +129,25 @@ final class TestHost {
     switch decrypted.outcome {
     case .success(let clear):
       durable.clear[decrypted.event.id] = clear
+      durable.trust[decrypted.event.id.text] = decrypted.trust
       durable.unread[decrypted.event.id] = nil
     case .failure(let reason): durable.unread[decrypted.event.id] = (decrypted.event, reason)
     }
+  }
+
+  // MARK: Commands
+
+  @discardableResult
+  func begin(_ command: EncryptionCommand, at now: Int64) -> UInt64 {
+    lastCommand += 1
+    handle(.command(lastCommand, command), at: now)
+    return lastCommand
+  }
+
+  /// nil if the command is under way, or was lost in a crash.
+  func outcome(of command: UInt64) -> EncryptionOutcome? {
+    for case .ended(command, let outcome) in news { return outcome }
+    return nil
   }
 
   // MARK: Steps
@@ -149,14 +176,20 @@ final class TestHost {
   func ask(_ place: Int = 0, at now: Int64 = 0) throws {
     guard requests.indices.contains(place) else { return }
     let request = requests.remove(at: place)
-    handle(.answered(request.id, try server.answer(request, of: name)), at: now)
+    do {
+      handle(.answered(request.id, try server.answer(request, of: name)), at: now)
+    } catch is ModelAccounts.NotFound {
+      handle(.failed(request.id, .refused), at: now)
+    }
   }
 
   /// The request, or its answer, is lost.
   func lose(_ place: Int = 0, arrives: Bool, at now: Int64 = 0) throws {
     guard requests.indices.contains(place) else { return }
     let request = requests.remove(at: place)
-    if arrives { _ = try server.answer(request, of: name) }
+    if arrives {
+      do { _ = try server.answer(request, of: name) } catch is ModelAccounts.NotFound {}
+    }
     handle(.failed(request.id, .unreachable), at: now)
   }
 

@@ -28,6 +28,7 @@ extension MatrixClient {
     machineRequests = [:]
     held = EncryptionStep()
     stopWaitingForDevice()
+    endEncryptionCommands()
     endKeyTransfers()
   }
 
@@ -55,7 +56,7 @@ extension MatrixClient {
     let rest = host.abandon()
     endEncryption()
     stopEncrypting()
-    for delivery in rest.deliveries { deliver(delivery) }
+    for delivery in rest.deliveries { take(delivery) }
   }
 
   // MARK: Steps
@@ -73,23 +74,27 @@ extension MatrixClient {
     held.later += step.later
     held.keyTransfers += step.keyTransfers
     held.requests += step.requests
-    for delivery in step.deliveries { deliver(delivery) }
+    for delivery in step.deliveries { take(delivery) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
     setWakeTimer()
     if encryptionHost?.isOver ?? false { loseEncryption() }
     if encryptionHost.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
+    publishEncryptionStatus()
   }
 
-  private func deliver(_ delivery: EncryptionDelivery) {
-    guard case .records(let id, let records) = delivery, storedLoads[id] != nil else { return handle(Input(delivery)) }
-    endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
+  private func take(_ delivery: EncryptionDelivery) {
+    if case .ended(let command, let outcome) = delivery { return endEncryptionCommand(command, outcome) }
+    if case .records(let id, let records) = delivery, storedLoads[id] != nil {
+      return endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
+    }
+    if let input = Input(delivery) { handle(input) }
   }
 
   /// What waited until the machine's records are durable.
   func release(_ step: EncryptionStep, isStored: Bool) {
     guard isStored else { return loseEncryption() }
-    for delivery in step.later { deliver(delivery) }
+    for delivery in step.later { take(delivery) }
     for transfer in step.keyTransfers { end(transfer) }
     for request in step.requests { ask(request) }
   }
@@ -125,20 +130,24 @@ extension MatrixClient {
 
   // MARK: Requests and time
 
-  private func ask(_ request: MachineRequest) {
+  /// - Parameter authentication: the `auth` object that the server wants.
+  func ask(_ request: MachineRequest, authentication: [UInt8]? = nil) {
     guard encryptionHost != nil, let id = try? nextID() else { return }
-    machineRequests[id] = request.id
-    let target = request.endpoint.path(of: request.parameters)
-    handle(.query(QueryRequest(endpoint: request.endpoint, target: target, body: request.body), id: id))
+    machineRequests[id] = request
+    let body = request.body.isEmpty ? nil : request.body
+    var query = QueryRequest(endpoint: request.endpoint, target: request.target, body: body)
+    query.authentication = authentication
+    handle(.query(query, id: id))
   }
 
   /// The end of one of the machine's requests.
   func answerMachine(_ id: CommandID, _ result: QueryResult) {
     guard let request = machineRequests.removeValue(forKey: id) else { return }
+    if case .failed(.authenticationNeeded(let needed)) = result { return authenticate(request, needed) }
     let input: MachineInput =
       switch result {
-      case .answer(let json): .answered(request, json)
-      case .failed(let error): .failed(request, error.isFinal ? .refused : .unreachable)
+      case .answer(let json): .answered(request.id, json)
+      case .failed(let error): .failed(request.id, error.isFinal ? .refused : .unreachable)
       }
     step { $0.handle(input, at: MatrixClient.now()) }
   }
@@ -172,20 +181,31 @@ extension StoreOperation {
 }
 
 extension Input {
-  fileprivate init(_ delivery: EncryptionDelivery) {
+  /// nil for what is not the core's.
+  fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .answer(let request, let body): self = .response(request, .answer(status: 200, body: body))
     case .records(let load, let records):
       self = .loaded(load, records.map { StoreRecord(key: $0.key, value: $0.value) })
     case .encrypted(let message, let content): self = .encrypted(message, content)
-    case .blocked(let message, let reason):
-      self = .notEncrypted(message, reason == .malformed ? .invalidContent : .encryptedRoom)
+    case .blocked(let message, let reason): self = .notEncrypted(message, ClientError(reason))
     case .late(let room, let events): self = .decrypted(room, events)
+    case .ended: return nil
     }
   }
 }
 
 extension ClientError {
+  fileprivate init(_ reason: Blocked) {
+    switch reason {
+    case .malformed: self = .invalidContent
+    case .undecided(.verifiedIdentitiesChanged(let users)), .undecided(.identitiesChanged(let users)):
+      self = users.first.map { .unconfirmedIdentity($0) } ?? .encryptedRoom
+    case .undecided(.ownDeviceUnverified(let user)): self = .unconfirmedIdentity(user)
+    case .notEncrypted, .unknownAlgorithm, .broken: self = .encryptedRoom
+    }
+  }
+
   /// Whether another try would end the same.
   fileprivate var isFinal: Bool {
     guard case .refused(let status, _, _, _) = self else { return false }

@@ -168,6 +168,7 @@ extension ClientError {
       case .tooLarge(let limit): writer.member("limit", limit)
       case .unknownRoom: writer.member("room", true)
       case .encryptedRoom: writer.member("encrypted", true)
+      case .unconfirmedIdentity(let user): writer.member("identity", user)
       default: break
       }
     }
@@ -182,6 +183,8 @@ extension ClientError {
       self = .targetFailed
     } else if let limit = failed["limit"]?.natural {
       self = .tooLarge(limitBytes: limit)
+    } else if let user = UserID(failed["identity"]) {
+      self = .unconfirmedIdentity(user)
     } else if failed["encrypted"] != nil {
       self = .encryptedRoom
     } else {

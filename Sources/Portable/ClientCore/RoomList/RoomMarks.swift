@@ -23,13 +23,14 @@ struct RoomMarks: Sendable, Equatable {
   var spaceOrder: ByteString?
 
   /// Takes account data of the room in.
-  mutating func take(_ event: Event, _ aspects: inout RoomAspects) {
+  mutating func take(_ event: Event, _ delta: inout RoomDelta) {
     let old = self
     switch event.type {
     case .tag: tags = RoomTag.tags(event.content)
     case .markedUnread:
       isMarkedUnread = event.content.bool("unread") ?? false
       unreadAfter = EventID(event.content[RoomMarks.unreadAfterKey])
+      delta.isMarkTold = true
     case .hidden: isHidden = event.content.integer("before") != nil
     case .removed:
       removed = RoomMarks.removed(event.content["events"])
@@ -40,9 +41,9 @@ struct RoomMarks: Sendable, Equatable {
     case .spaceOrder: spaceOrder = RoomMarks.spaceOrder(event.content["order"])
     default: return
     }
-    if tags != old.tags || isHidden != old.isHidden || spaceOrder != old.spaceOrder { aspects.insert(.tags) }
-    if snoozedUntil != old.snoozedUntil { aspects.insert(.settings) }
-    if isMarkedUnread != old.isMarkedUnread { aspects.insert(.unread) }
+    if tags != old.tags || isHidden != old.isHidden || spaceOrder != old.spaceOrder { delta.aspects.insert(.tags) }
+    if snoozedUntil != old.snoozedUntil { delta.aspects.insert(.settings) }
+    if isMarkedUnread != old.isMarkedUnread { delta.aspects.insert(.unread) }
   }
 
   private static func spaceOrder(_ order: JSON?) -> ByteString? {
@@ -164,6 +165,7 @@ extension Client {
     guard let user = session?.userID, rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
     let mark = Room.UnreadMark(isMarked: isMarked, after: after)
     rooms[room]?.unreadMark = mark
+    if !roomsMarking.contains(room) { roomsMarking.append(room) }
     notify(.room(room, .unread))
     let path = Endpoint.setAccountDataPerRoom.path(user.text, room.text, EventType.markedUnread.text)
     let body = JSONWriter.object { writer in
@@ -190,10 +192,19 @@ extension Client {
     if let known = rooms[room], known.isMarkedUnread { markUnread(false, room, 0) }
   }
 
-  /// A sync that was asked for after the server had the mark says how it is.
-  mutating func settleUnreadMark(_ room: RoomID, _ sync: Int) {
-    guard let mark = rooms[room]?.unreadMark, let known = rooms[room]?.state.marks else { return }
-    let isConfirmed = mark.isSame(known.isMarkedUnread, known.unreadAfter)
-    if isConfirmed || mark.afterSync.map({ $0 < sync }) ?? false { rooms[room]?.unreadMark = nil }
+  /// A sync that was asked for after the server had the mark says how it is, whether it tells of the room or not. So does one that came
+  /// after the server had it and tells of another mark: that is a newer one, of another device.
+  mutating func settleUnreadMarks(_ sync: PreparedSync) {
+    guard !roomsMarking.isEmpty else { return }
+    let told = Set(sync.rooms.filter { $0.delta.isMarkTold }.map { $0.id })
+    for id in roomsMarking {
+      guard let mark = rooms[id]?.unreadMark, let known = rooms[id]?.state.marks else { continue }
+      let isConfirmed = mark.isSame(known.isMarkedUnread, known.unreadAfter)
+      let isOver = mark.afterSync.map { $0 < sync.number || told.contains(id) } ?? false
+      guard isConfirmed || isOver else { continue }
+      rooms[id]?.unreadMark = nil
+      if !isConfirmed { notify(.room(id, .unread)) }
+    }
+    roomsMarking.removeAll { rooms[$0]?.unreadMark == nil }
   }
 }

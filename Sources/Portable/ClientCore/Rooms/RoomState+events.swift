@@ -11,6 +11,8 @@ struct RoomDelta: Sendable {
   var receipts: [UserID] = []
   /// Whether the room has reached somebody's device further.
   var isDelivered = false
+  /// Whether it says how the room is marked, the same as before or not.
+  var isMarkTold = false
 }
 
 extension RoomState {

@@ -129,6 +129,7 @@ extension Client {
   mutating func forgetSynced() {
     rooms = [:]
     keptPeople = []
+    roomsMarking = []
     storedEvents.count = 0
     storedEvents.limit = storedEvents.bound
     storedEvents.quietRooms = []

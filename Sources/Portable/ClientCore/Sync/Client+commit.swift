@@ -22,7 +22,8 @@ extension Client {
     if let ignored = sync.ignoredUsers { takeIgnoredUsers(ignored) }
     takePresence(sync.presence)
     report(accountData: sync.accountData, of: nil)
-    for prepared in sync.rooms { commit(prepared, of: sync.number, ownUserID: user) }
+    for prepared in sync.rooms { commit(prepared, ownUserID: user) }
+    settleUnreadMarks(sync)
     for id in sync.delivered.keys.ordered() {
       guard let entry = outbox[id] else { continue }
       finishDelivered(entry)
@@ -33,7 +34,7 @@ extension Client {
     dropStoredHistory(of: sync)
   }
 
-  private mutating func commit(_ prepared: PreparedRoom, of sync: Int, ownUserID: UserID) {
+  private mutating func commit(_ prepared: PreparedRoom, ownUserID: UserID) {
     let id = prepared.id
     let isNew = rooms[id] == nil
     var aspects = prepared.delta.aspects
@@ -51,7 +52,6 @@ extension Client {
     if let older = prepared.older { takeOlder(older.events, end: older.end, in: id, ownUserID) }
     if pinned != prepared.state.pinned { pinsChanged(id) }
     if commitReading(prepared, ownUserID: ownUserID) { aspects.insert(.unread) }
-    settleUnreadMark(id, sync)
     if !isNew, removed != prepared.state.marks.removed.last { removalsTold(in: id) }
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }

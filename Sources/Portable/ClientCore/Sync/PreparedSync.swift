@@ -116,7 +116,7 @@ struct PreparedRoom: Sendable {
 
   mutating func redactState(_ event: EventID) { _state.wrappedValue.apply(redactionOf: event, &delta) }
 
-  mutating func takeMark(_ event: Event) { _state.wrappedValue.marks.take(event, &delta.aspects) }
+  mutating func takeMark(_ event: Event) { _state.wrappedValue.marks.take(event, &delta) }
 
   mutating func take(joined: Int?, invited: Int?) {
     _state.wrappedValue.take(joined: joined, invited: invited, &delta)

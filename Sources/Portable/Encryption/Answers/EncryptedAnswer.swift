@@ -114,8 +114,8 @@ package struct EncryptedAnswer: Sendable {
 
   /// The answer with what could be decrypted.
   package func rewritten(_ decrypted: [DecryptedEvent]) -> [UInt8] {
-    var clear: [EventID: ClearEvent] = [:]
-    for event in decrypted { if case .success(let said) = event.outcome { clear[event.event.id] = said } }
+    var clear: [EventID: DecryptedEvent] = [:]
+    for event in decrypted where event.clear != nil { clear[event.event.id] = event }
     // As it is with most answers.
     guard !clear.isEmpty || hasForeignMarks else { return Array(json.bytes) }
     var writer = JSONWriter(capacity: json.bytes.count + 256 * clear.count)
@@ -123,11 +123,11 @@ package struct EncryptedAnswer: Sendable {
     return writer.bytes
   }
 
-  private func write(_ json: JSON, _ room: RoomID?, _ clear: [EventID: ClearEvent], to writer: inout JSONWriter) {
+  private func write(_ json: JSON, _ room: RoomID?, _ clear: [EventID: DecryptedEvent], to writer: inout JSONWriter) {
     if json.isArray {
       writer.array { writer in for element in json.elements { write(element, room, clear, to: &writer) } }
     } else if json.isObject {
-      let event = Self.encrypted(json, in: room).flatMap { clear[$0.id] }
+      let decrypted = Self.encrypted(json, in: room).flatMap { clear[$0.id] }, event = decrypted?.clear
       writer.object { writer in
         for member in json.members where isRecord || !member.isKey(Self.mark) {
           writer.key(member.key)
@@ -139,14 +139,14 @@ package struct EncryptedAnswer: Sendable {
             write(member.value, RoomID(keyOf: member) ?? room, clear, to: &writer)
           }
         }
-        if let event { Self.write(event.origin, to: &writer) }
+        if let event { Self.write(event.origin, decrypted?.trust, to: &writer) }
       }
     } else {
       writer.write(json)
     }
   }
 
-  static func write(_ origin: RoomKey.Origin, to writer: inout JSONWriter) {
+  static func write(_ origin: RoomKey.Origin, _ trust: SenderTrust?, to writer: inout JSONWriter) {
     writer.key(mark)
     writer.object { writer in
       switch origin {
@@ -157,6 +157,7 @@ package struct EncryptedAnswer: Sendable {
         writer.member("sender_key", ByteString(decoding: identity.text))
         writer.member("proven", false)
       }
+      if let trust { writer.member("trust", trust.name) }
     }
   }
 }

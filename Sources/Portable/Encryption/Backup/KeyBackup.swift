@@ -20,7 +20,9 @@ package struct KeyBackup: Sendable {
   /// Uploads begin so long after the last new key, or as soon as an upload is full.
   static let pauseMilliseconds: Int64 = 10_000
 
-  package let version: ByteString
+  package typealias Version = ByteString
+
+  package let version: Version
   package let key: Curve25519Key
   /// Reads the backup. nil if the version is trusted by a signature only.
   package private(set) var pair: Curve25519KeyPair?

@@ -33,6 +33,11 @@ package struct EncryptionHost: Sendable {
   package private(set) var wakeAt: Int64?
   /// Whether the server has the device's keys, so that others can write to it.
   package var isPublished: Bool { machine.own.isDevicePublished }
+  package var state: EncryptionState { machine.encryptionState }
+  package var policy: SharingPolicy { machine.policy }
+  /// Users with other master keys than those that are pinned.
+  package var changedIdentities: [UserIdentity] { machine.identities.changed }
+  package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
   /// What people have to be told.
   package private(set) var broken: Broken?
   /// Whether it is of no more use. What waited for it was delivered as it was.
@@ -141,7 +146,8 @@ package struct EncryptionHost: Sendable {
     case .exportedKeys(let number, let keys): step.keyTransfers.append(.exported(number, keys))
     case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
-    case .prepared, .devices, .received, .refused: break
+    case .prepared, .devices, .identities, .received, .refused: break
+    case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }
   }
 

@@ -49,4 +49,6 @@ package enum EncryptionDelivery: Sendable {
   case blocked(UInt64, Blocked)
   /// Events whose keys came late, in clear text.
   case late(RoomID, [JSON])
+  /// The end of a command.
+  case ended(UInt64, EncryptionOutcome)
 }

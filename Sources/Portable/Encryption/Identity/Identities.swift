@@ -51,6 +51,11 @@ package struct Identities: Sendable {
 
   package func identity(of user: UserID) -> UserIdentity? { user == own.user ? own.identity : others[user] }
 
+  /// Other users with another master key than the pinned one, in the order of their IDs.
+  package var changed: [UserIdentity] {
+    others.values.filter { $0.change != nil }.ordered { $0.keys.user < $1.keys.user }
+  }
+
   /// Whether the master key is proven: for the own user by another device or the recovery key, for others by the signature of the verified own
   /// identity.
   package func isVerified(_ user: UserID) -> Bool {
@@ -88,7 +93,9 @@ package struct Identities: Sendable {
     } catch { news.append(.refused(own.user, error)) }
     news += Self.news(of: own.user, before.identity, next.identity)
     let isSigned = device?.text("device_id") == own.device.text && Self.isSigned(device, of: own.user, next.keys?.selfSigning)
-    next.note(isDeviceSigned: isSigned, hasNameCollision: next.identity.map { Self.hasCollision($0, answer) } ?? false)
+    next.note(
+      isDeviceSigned: isSigned, hasNameCollision: next.identity.map { Self.hasCollision($0, answer) } ?? false,
+      hasSignedDevice: next.identity.map { Self.hasSignedDevice($0, answer) } ?? false)
     if next.identity?.hasNameCollision ?? false, !(before.identity?.hasNameCollision ?? false) {
       news.append(.collided(own.user))
     }
@@ -116,6 +123,7 @@ package struct Identities: Sendable {
     guard let taken = others[user] else { return news }
     let hasCollision = Self.hasCollision(taken, answer)
     others[user]?.hasNameCollision = hasCollision
+    if !taken.hasSignedDevice, Self.hasSignedDevice(taken, answer) { others[user]?.hasSignedDevice = true }
     // Another device of ours may have verified the user's new key.
     noteVerified(user)
     news += Self.news(of: user, before, others[user])
@@ -135,6 +143,12 @@ package struct Identities: Sendable {
   private static func hasCollision(_ identity: UserIdentity, _ answer: JSON) -> Bool {
     let devices = answer["device_keys"]?[identity.keys.user.text]?.members.map { $0.key } ?? []
     return devices.contains { identity.names($0) }
+  }
+
+  private static func hasSignedDevice(_ identity: UserIdentity, _ answer: JSON) -> Bool {
+    let user = identity.keys.user
+    let devices = answer["device_keys"]?[user.text]?.members.map { $0.value } ?? []
+    return devices.contains { isSigned($0, of: user, identity.keys.selfSigning) }
   }
 
   private static func isSigned(_ device: JSON?, of user: UserID, _ key: Ed25519Key?) -> Bool {

@@ -107,8 +107,9 @@ package struct OwnIdentity: Sendable {
   }
 
   /// What the server says of this device.
-  mutating func note(isDeviceSigned: Bool, hasNameCollision: Bool) {
+  mutating func note(isDeviceSigned: Bool, hasNameCollision: Bool, hasSignedDevice: Bool) {
     self.isDeviceSigned = isDeviceSigned
+    if hasSignedDevice { identity?.hasSignedDevice = true }
     identity?.hasNameCollision = hasNameCollision
   }
 

@@ -11,6 +11,9 @@ package struct SharingPolicy: Hashable, Sendable {
     case verified
     /// All devices, also those that the server may have made up.
     case all
+    /// Of a user with a signed device the signed ones, of others all: bots and older clients sign none. It is as safe as `signed` once a signed
+    /// device was seen, as the identity stays pinned.
+    case signedIfAny
   }
 
   package var readers: Readers
@@ -19,7 +22,7 @@ package struct SharingPolicy: Hashable, Sendable {
   /// Fingerprints of devices that the user has excluded.
   package var excluded: Set<Ed25519Key> = []
 
-  package init(readers: Readers = .signed, sendsUnverified: Bool = true) {
+  package init(readers: Readers = .signedIfAny, sendsUnverified: Bool = true) {
     self.readers = readers
     self.sendsUnverified = sendsUnverified
   }
@@ -32,7 +35,7 @@ package enum SharingBlock: Error, Equatable, Sendable {
   /// These users have other master keys now.
   case identitiesChanged([UserID])
   /// This device has to be verified.
-  case ownDeviceUnverified
+  case ownDeviceUnverified(of: UserID)
 }
 
 /// How far a received event is proven to be from its sender.
@@ -54,6 +57,18 @@ package enum SenderTrust: Hashable, Sendable {
   package func raised(from before: SenderTrust?) -> SenderTrust {
     guard let before, let rank, let other = before.rank else { return self }
     return other > rank ? before : self
+  }
+
+  /// As the mark of a clear event has it.
+  var name: ByteString {
+    switch self {
+    case .verified: "verified"
+    case .pinned: "pinned"
+    case .unsignedDevice: "unsigned"
+    case .unknownDevice: "unknown"
+    case .notProven: "not_proven"
+    case .identityChanged: "changed"
+    }
   }
 
   private var rank: Int? {

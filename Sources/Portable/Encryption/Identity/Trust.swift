@@ -23,7 +23,7 @@ package struct Trust: Sendable {
   package func recipients(_ users: [UserID]) throws(SharingBlock) -> Recipients {
     let others = Set(users).subtracting([own.user]).ordered()
     try checkChanges(of: others)
-    guard policy.sendsUnverified || isOwnDeviceVerified else { throw .ownDeviceUnverified }
+    guard policy.sendsUnverified || isOwnDeviceVerified else { throw .ownDeviceUnverified(of: own.user) }
     var recipients = Recipients([])
     for user in [own.user] + others {
       for device in tracker.devices(of: user) where device.readsRooms && !isOwn(device) {
@@ -39,7 +39,7 @@ package struct Trust: Sendable {
     return recipients
   }
 
-  /// Returns those of the users who have devices and no identity: under every policy but `all` they cannot read what is sent.
+  /// Returns those of the users who have devices and no identity: under `signed` and `verified` they cannot read what is sent.
   package func withoutIdentity(_ users: [UserID]) -> [UserID] {
     users.filter { identities.identity(of: $0) == nil && !tracker.devices(of: $0).isEmpty }
   }
@@ -48,7 +48,7 @@ package struct Trust: Sendable {
     let verified = users.filter { identities.identity(of: $0)?.change == .ofVerified }
     guard verified.isEmpty else { throw .verifiedIdentitiesChanged(verified) }
     // Under the other policies an unverified user gets nothing, or everything.
-    guard policy.readers == .signed else { return }
+    guard policy.readers == .signed || policy.readers == .signedIfAny else { return }
     let changed = users.filter { identities.identity(of: $0)?.change != nil }
     guard changed.isEmpty else { throw .identitiesChanged(changed) }
   }
@@ -59,6 +59,7 @@ package struct Trust: Sendable {
     switch policy.readers {
     case .all: true
     case .signed: isSigned(device)
+    case .signedIfAny: !(identities.identity(of: device.user)?.hasSignedDevice ?? false) || isSigned(device)
     case .verified: isSigned(device) && identities.isVerified(device.user)
     }
   }

@@ -27,6 +27,8 @@ package struct UserIdentity: Hashable, Sendable {
   /// Whether the ID of one of the user's devices is also the name of a cross-signing key. Then signatures by one may be taken for those of the
   /// other, and the user must not be verified.
   package internal(set) var hasNameCollision = false
+  /// Whether one of the user's devices was seen with a signature of the self-signing key. Until then the user may be about to make the identity.
+  package internal(set) var hasSignedDevice = false
 
   package init(_ keys: CrossSigningKeys) {
     self.keys = keys
@@ -36,7 +38,7 @@ package struct UserIdentity: Hashable, Sendable {
   /// As it was stored.
   init(
     _ keys: CrossSigningKeys, pinned: Ed25519Key, previous: Ed25519Key?, wasVerified: Bool, signer: Ed25519Key?,
-    hasNameCollision: Bool
+    hasNameCollision: Bool, hasSignedDevice: Bool
   ) {
     self.keys = keys
     self.pinned = pinned
@@ -44,6 +46,7 @@ package struct UserIdentity: Hashable, Sendable {
     self.wasVerified = wasVerified
     self.signer = signer
     self.hasNameCollision = hasNameCollision
+    self.hasSignedDevice = hasSignedDevice
   }
 
   /// nil while the pinned master key is the one that the server gives.

@@ -24,9 +24,8 @@ extension EncryptionMachine {
     output.results.append(.exportedKeys(number, keys))
   }
 
-  mutating func importKeys(_ keys: [RoomKey], _ number: UInt64) {
-    var changed: [RoomKeys.Name] = []
-    for key in keys { if roomKeys.add(key) { changed.append(key.name) } }
+  mutating func importKeys(_ keys: [RoomKey], _ number: UInt64, at now: Int64) {
+    let changed = keep(keys, fromBackup: false, at: now)
     readLate(changed)
     output.results.append(.importedKeys(number, new: changed.count))
   }

@@ -56,7 +56,7 @@ extension EncryptionMachine {
     for arrival in arrivals {
       switch arrival {
       case .event(let payload): output.results.append(.received(payload))
-      case .roomKey(let key): if roomKeys.add(key) { changed.append(key.name) }
+      case .roomKey(let key): changed += keep([key], fromBackup: false, at: now)
       case .withheld(let user, let name, let code):
         roomKeys.withhold(name, by: user, code)
         changed.append(name)
@@ -68,17 +68,21 @@ extension EncryptionMachine {
 
   // MARK: Events of rooms
 
-  mutating func decrypt(_ events: [EncryptedEvent], _ number: UInt64) {
+  mutating func decrypt(_ events: [EncryptedEvent], _ number: UInt64, at now: Int64) {
     let decrypted = events.map { read($0) }
+    if backup?.pair != nil {
+      for event in decrypted where event.mayBeInBackup { restores.want(event.event.name, at: now) }
+    }
     output.results.append(.decrypted(number, decrypted))
   }
 
   private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
     do throws(Undecryptable) {
-      return DecryptedEvent(event: event, outcome: .success(try roomKeys.decrypt(event)))
+      let clear = try roomKeys.decrypt(event)
+      return DecryptedEvent(event: event, outcome: .success(clear), trust: trust.trust(in: clear.origin))
     } catch {
       if error.mayPass { waiting.add(event) }
-      return DecryptedEvent(event: event, outcome: .failure(error))
+      return DecryptedEvent(event: event, outcome: .failure(error), trust: nil)
     }
   }
 
@@ -93,6 +97,10 @@ extension EncryptionMachine {
     }
     if !late.isEmpty { output.results.append(.late(late)) }
   }
+}
+
+extension DecryptedEvent {
+  fileprivate var mayBeInBackup: Bool { if case .failure(let reason) = outcome { reason.mayPass } else { false } }
 }
 
 extension Undecryptable {

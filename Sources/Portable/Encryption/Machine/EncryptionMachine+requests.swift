@@ -29,12 +29,27 @@ extension EncryptionMachine {
           id: requests.add(.send(request)), endpoint: .sendToDevice, parameters: [request.type, request.transaction],
           body: request.body))
     }
+    if !requests.areOfIdentity, let (ask, purpose) = nextIdentityAsk() { made.append(request(ask, for: purpose)) }
+    for run in runs {
+      guard let ask = nextAsk(of: run) else { continue }
+      runs.removeAll { $0.number == run.number }
+      made.append(request(ask, for: .run(run)))
+    }
+    for (ask, purpose) in nextBackupAsks() { made.append(request(ask, for: purpose)) }
     return made
+  }
+
+  private mutating func request(_ ask: Ask, for purpose: OpenRequests.Purpose) -> MachineRequest {
+    MachineRequest(
+      id: requests.add(purpose), endpoint: ask.endpoint, parameters: ask.parameters, version: ask.version, body: ask.body)
   }
 
   /// When something has to be looked at again without an input.
   func nextWake(at now: Int64) -> Int64? {
-    var times = [requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(), claims.nextDeadline(at: now)]
+    var times = [
+      backup?.nextUploadTime(), requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(),
+      claims.nextDeadline(at: now)
+    ]
     for room in writing.values where !room.isIdle {
       times.append(room.waitsSince.map { $0 + RoomWriting.patienceMilliseconds })
     }
@@ -71,11 +86,18 @@ extension EncryptionMachine {
       own.uploaded(answer)
       unstored.ownKeys = true
     case .query(let query):
-      output.results += tracker.answered(query, answer, at: now).map { .devices($0) }
+      learn(query, answer, at: now)
       checkOwnDevice()
       stale.formUnion(writing.keys)
     case .claim(let devices): beginSessions(devices, answer["one_time_keys"], at: now)
     case .send(let request): end(request)
+    case .identity: identityAccepted()
+    case .signatures(let upload): signaturesUploaded(upload)
+    case .run(let run): answered(run, answer, at: now)
+    case .backUp(let upload): uploaded(upload, answer)
+    case .checkBackup: checked(answer)
+    case .restoreAll: restoredAll(answer)
+    case .restore(let name): restored(name, answer, at: now)
     }
   }
 
@@ -99,6 +121,15 @@ extension EncryptionMachine {
     case .send(let request):
       // Its devices do not get what it had. Nothing waits for it for ever.
       if failure == .unreachable { requests.append(request) } else { end(request) }
+    // They are asked for again as long as they are there.
+    case .identity: if failure == .refused { identityRefused() }
+    case .signatures(let upload): if failure == .refused { signaturesUploaded(upload) }
+    case .run(let run):
+      if failure == .unreachable { end(run.number, .failed(.unreachable)) } else { answered(run, nil, at: now) }
+    case .backUp(let upload): uploadFailed(upload, failure)
+    case .checkBackup: if failure == .unreachable { wantsBackupCheck = true } else { checked(nil) }
+    case .restoreAll: if failure == .unreachable { restores.wantsAll = true }
+    case .restore(let name): if failure == .unreachable { restores.failed(name) }
     }
   }
 

@@ -10,6 +10,7 @@ struct Unstored: Sendable {
   var sessions: Set<RoomID> = [], holders: Set<RoomID> = []
   /// To-device requests that begin, and those that are over.
   var requests: [RecordChange] = []
+  var policy = false, storage = false
 }
 
 extension EncryptionMachine {
@@ -20,7 +21,15 @@ extension EncryptionMachine {
     do throws(RecordRefusal) {
       if let account = records.first(where: { $0.key == RecordNames.account }) {
         guard try restoreAccount(account.value) else { return stop(.ofAnotherDevice) }
-        for record in records { try restore(record) }
+        var stored: [UserIdentity] = []
+        for record in records { try restore(record, &stored) }
+        for record in records where record.key.utf8.starts(with: RecordNames.waiting.utf8) {
+          guard (try readable(record, JSON.record)) != nil else { continue }
+          try? backup?.restore(waiting: record.value)
+        }
+        identities = Identities(own: identities.own, others: stored)
+        // The devices of an older store were learned without identities: their signatures are not known.
+        if !records.contains(where: { $0.key == RecordNames.ownIdentity }) { tracker.lostTrack() }
         for record in records where record.key.utf8.starts(with: RecordNames.holders.utf8) { try restoreHolders(record) }
       } else {
         // Without its account nothing else of a store is of use.
@@ -43,7 +52,7 @@ extension EncryptionMachine {
     return true
   }
 
-  private mutating func restore(_ record: EncryptionRecord) throws(RecordRefusal) {
+  private mutating func restore(_ record: EncryptionRecord, _ stored: inout [UserIdentity]) throws(RecordRefusal) {
     let key = record.key.utf8
     if key.starts(with: RecordNames.users.utf8) {
       // Who is not tracked is asked for when somebody writes to them.
@@ -59,6 +68,20 @@ extension EncryptionMachine {
     } else if key.starts(with: RecordNames.sending.utf8) {
       let read = try readable(record) { (bytes) throws(RecordRefusal) in try ToDeviceRequest(record: bytes) }
       if let read { requests.append(read) } else { unstored.requests.append(.delete(record.key)) }
+    } else if key.starts(with: RecordNames.identities.utf8) {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try UserIdentity(record: bytes) }
+      if let read { stored.append(read) }
+    } else if record.key == RecordNames.ownIdentity {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try OwnIdentity(record: bytes) }
+      if let read, read.user == own.user, read.device == own.device { identities.own = read }
+    } else if record.key == RecordNames.policy {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try SharingPolicy(record: bytes) }
+      if let read { policy = read }
+    } else if record.key == RecordNames.secretStorage {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try SecretStorage(record: bytes) }
+      if let read { storage = read }
+    } else if record.key == RecordNames.backup {
+      backup = try readable(record) { (bytes) throws(RecordRefusal) in try KeyBackup(record: bytes) }
     }
   }
 
@@ -103,8 +126,13 @@ extension EncryptionMachine {
     for page in roomKeys.changedPages {
       if let entry = roomKeys.entries.value(of: page.name) { put(names.page(page), entry.record(ofPage: page.number)) }
     }
+    writes += identities.writes(names)
+    if unstored.policy { put(RecordNames.policy, policy.record) }
+    if unstored.storage { put(RecordNames.secretStorage, storage.record) }
+    writes += backup?.writes(names) ?? []
     unstored = Unstored()
     tracker.markStored()
+    identities.markStored()
     sessions.entries.markStored(evicting: evicting)
     roomKeys.markStored(evicting: evicting)
     return writes

@@ -52,15 +52,6 @@ extension EncryptionMachine {
 
   // MARK: Who reads
 
-  /// The devices that are to read what is written in the room now.
-  private func recipients(_ members: RoomMembers) -> Recipients {
-    let users = Set(members.users).union([own.user]).ordered()
-    let devices = users.flatMap { tracker.devices(of: $0) }
-    return Recipients(devices.filter { $0.readsRooms && !isOwn($0) })
-  }
-
-  private func isOwn(_ device: DeviceKeys) -> Bool { device.user == own.user && device.device == own.device }
-
   private func needsNewSession(_ room: RoomID, for recipients: Recipients, at now: Int64) -> Bool {
     guard let session = outbound[room], let encryption = rooms[room], let members = writing[room]?.members else { return true }
     return session.isDue(encryption, recipients, sharesHistory: members.sharesHistory, at: now)
@@ -68,18 +59,27 @@ extension EncryptionMachine {
 
   /// Devices that do not have the key of the room's next message.
   func missing(in room: RoomID, at now: Int64) -> [DeviceKeys] {
-    guard let known = writing[room], !known.isIdle else { return [] }
-    let recipients = recipients(known.members)
+    guard let known = writing[room], !known.isIdle, let recipients = try? trust.recipients(known.members.users) else {
+      return []
+    }
     guard !needsNewSession(room, for: recipients, at: now) else { return recipients.readers }
     return outbound[room]?.missing(recipients) ?? []
   }
 
   // MARK: Sharing
 
+  /// Nothing that waits in the room leaves this device.
+  private mutating func block(_ room: RoomID, _ reason: SharingBlock) {
+    for message in writing[room]?.messages ?? [] { output.results.append(.blocked(message.number, .undecided(reason))) }
+    writing[room]?.messages = []
+    writing[room]?.isPreparing = false
+  }
+
   /// One step further for what waits in the room: lists of devices, then sessions with them, then the key, then the messages.
   mutating func advance(_ room: RoomID, at now: Int64) {
     guard let known = writing[room], !known.isIdle, knowsDevices(known.members, at: now) else { return }
-    let recipients = recipients(known.members)
+    let recipients: Recipients
+    do throws(SharingBlock) { recipients = try trust.recipients(known.members.users) } catch { return block(room, error) }
     let isNew = needsNewSession(room, for: recipients, at: now)
     let missing = isNew ? recipients.readers : outbound[room]?.missing(recipients) ?? []
     guard !waitsForSessions(with: missing, at: now) else { return }
@@ -110,7 +110,7 @@ extension EncryptionMachine {
     if let key = try? session.ownKey(of: own) {
       // Nobody else has a session of this ID.
       roomKeys.entries.load(nil, key.name)
-      _ = roomKeys.add(key)
+      _ = keep([key], fromBackup: false, at: now)
     }
     outbound[room] = session
     unstored.sessions.insert(room)

@@ -15,12 +15,30 @@ package struct EncryptionMachine: Sendable {
     case take([Arrival])
     /// Looks again whether the room's messages can go.
     case advance(RoomID)
+    case backUp([RoomKeys.Name])
+    /// Looks for sessions of the store that the backup does not have.
+    case scan(UInt8, of: KeyBackup.Version)
+    case restore
+    /// Keys of the backup.
+    case keep([RoomKey])
   }
 
   var random: SecretSource
   var own: OwnKeys
   var names: RecordNames
   var tracker = DeviceTracker()
+  var identities: Identities
+  package internal(set) var policy = SharingPolicy()
+  var setup = IdentitySetup()
+  var runs: [CommandRun] = []
+  var storage = SecretStorage()
+  var backup: KeyBackup?
+  var unsentUpload: BackupUpload?
+  var wantsBackupCheck = false
+  var isScanning = false
+  /// The part of the store's sessions that was looked through last.
+  private var isScanned: UInt8?
+  var restores = BackupRestores()
   var sessions = DeviceSessions()
   var roomKeys = RoomKeys()
   var rooms: [RoomID: RoomEncryption] = [:]
@@ -49,6 +67,7 @@ package struct EncryptionMachine: Sendable {
     self.random = random
     names = RecordNames(secret: self.random.secret(RecordNames.secretByteCount))
     own = OwnKeys(user: user, device: device, account: Account(random: &self.random))
+    identities = Identities(own: OwnIdentity(user: user, device: device))
   }
 
   // MARK: Inputs
@@ -74,8 +93,9 @@ package struct EncryptionMachine: Sendable {
   private mutating func run(at now: Int64) {
     while !isStopped, awaited.isEmpty {
       guard let next = queue.first else {
-        guard let room = stale.popFirst() else { return }
-        queue.append(.advance(room))
+        makeIdentity()
+        guard let work = stale.popFirst().map({ .advance($0) }) ?? backupWork(at: now) else { return }
+        queue.append(work)
         continue
       }
       awaited = needs(of: next, at: now)
@@ -116,18 +136,26 @@ package struct EncryptionMachine: Sendable {
     case .start: break
     case .take(let arrivals): take(arrivals, at: now)
     case .advance(let room): advance(room, at: now)
+    case .backUp(let names): backUp(names)
+    case .scan(let part, let version): endScan(of: part, version)
+    case .restore: restore()
+    case .keep(let keys): keepRestored(keys, at: now)
+    case .input(.command(let number, let command)): begin(command, number)
     case .input(.sync(let synced)): take(synced, at: now)
     case .input(.encryption(let room, let content)): note(content, of: room)
     case .input(.departed(let room, let users)): end(room, without: users)
-    case .input(.decrypt(let number, let events)): decrypt(events, number)
+    case .input(.decrypt(let number, let events)): decrypt(events, number, at: now)
     case .input(.track(let users)): tracker.track(users)
     case .input(.prepare(let members)): prepare(members)
     case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
     case .input(.answered(let id, let answer)): answered(id, answer, at: now)
     case .input(.failed(let id, let failure)): failed(id, failure, at: now)
     case .input(.exportKeys(let number, let room, _)): exportKeys(number, of: room)
-    case .input(.importKeys(let number, let keys)): importKeys(keys, number)
+    case .input(.importKeys(let number, let keys)): importKeys(keys, number, at: now)
     case .input(.reachable): requests.noteAnswer()
+    case .input(.share(let policy)): set(policy)
+    case .input(.acknowledge(let user, let master)): acknowledge(user, master)
+    case .input(.withdrawVerification(let user, let master)): withdrawVerification(of: user, master)
     case .input(.loaded), .input(.woken): break
     }
   }
@@ -137,6 +165,8 @@ package struct EncryptionMachine: Sendable {
     queue.insert(work, at: 0)
     isAmidst = true
   }
+
+  mutating func queueLast(_ work: Work) { queue.append(work) }
 
   mutating func stop(_ reason: Broken) {
     isStopped = true
@@ -155,7 +185,14 @@ package struct EncryptionMachine: Sendable {
     case .input(.decrypt(_, let events)): needs = events.map { .keys($0.name) }
     case .input(.exportKeys(_, _, let slice)): needs = [.slice(slice)]
     case .input(.importKeys(_, let keys)): needs = keys.map { .keys($0.name) }
-    case .input(.answered(let id, _)): needs = requests.claimed(by: id).map { .sessions($0.identity) }
+    case .input(.answered(let id, _)):
+      needs = requests.claimed(by: id).map { .sessions($0.identity) }
+      if let name = requests.restored(by: id) { needs.append(.keys(name)) }
+    case .backUp(let names): needs = names.map { .keys($0) }
+    case .keep(let keys): needs = keys.map { .keys($0.name) }
+    // Once they are looked through, the work goes on.
+    case .scan(let part, let version): return version != backup?.version || isScanned == part ? [] : [.part(part)]
+    case .restore: return []
     case .input: return []
     }
     needs = needs.filter { !isLoaded($0) }
@@ -167,6 +204,7 @@ package struct EncryptionMachine: Sendable {
     case .all: isStarted
     case .sessions(let identity): sessions.entries.isLoaded(identity)
     case .keys(let name): roomKeys.entries.isLoaded(name)
+    case .part: false
     case .slice: exportedSlice != nil
     }
   }
@@ -177,6 +215,10 @@ package struct EncryptionMachine: Sendable {
     let needs = awaited
     awaited = []
     guard !needs.contains(.all) else { return restore(records) }
+    if case .part(let part)? = needs.first {
+      isScanned = part
+      return scan(records)
+    }
     if case .slice? = needs.first { return takeSlice(records) }
     var found: [ByteString: [EncryptionRecord]] = [:]
     for record in records { found[RecordNames.prefix(of: record.key), default: []].append(record) }
@@ -191,7 +233,7 @@ package struct EncryptionMachine: Sendable {
   /// What cannot be read is as if it was not there: sessions are begun anew, and keys may come again.
   private mutating func load(_ records: [EncryptionRecord], for need: RecordNeed) throws(RecordRefusal) {
     switch need {
-    case .all, .slice: break
+    case .all, .part, .slice: break
     case .sessions(let identity):
       defer { sessions.entries.load(nil, identity) }
       guard let record = records.first else { return }
@@ -212,15 +254,15 @@ enum RecordNeed: Hashable, Sendable {
   case all
   case sessions(Curve25519Key)
   case keys(RoomKeys.Name)
-  /// One of `EncryptionMachine.keySlices`.
-  case slice(UInt8)
+  /// One of 256 parts of all sessions of rooms: for the backup, and for an export.
+  case part(UInt8), slice(UInt8)
 
   func prefixes(_ names: RecordNames) -> [ByteString] {
     switch self {
     case .all: RecordNames.inMemory
     case .sessions(let identity): [names.sessions(with: identity)]
     case .keys(let name): [names.keys(of: name)]
-    case .slice(let number): [RecordNames.keys(ofSlice: number)]
+    case .part(let part), .slice(let part): [RecordNames.keys(ofPart: part)]
     }
   }
 }

@@ -1,5 +1,6 @@
 import JSON
 import MatrixModel
+import Olm
 
 /// What the host tells the machine. Inputs are dealt with in the order in which they come, also where one waits for the store.
 package enum MachineInput: Sendable {
@@ -19,6 +20,14 @@ package enum MachineInput: Sendable {
   case prepare(RoomMembers)
   /// Ends with `encrypted` or `blocked` of the same number. Messages of one room come out in the order in which they went in.
   case encrypt(UInt64, RoomMembers, EventType, JSON)
+  /// Ends with `MachineResult.ended` of the same number.
+  case command(UInt64, EncryptionCommand)
+  /// From now on, and after a restart.
+  case share(SharingPolicy)
+  /// See `UserIdentity.acknowledge`: the user has seen that the master key has changed.
+  case acknowledge(UserID, Ed25519Key)
+  /// See `UserIdentity.withdrawVerification`.
+  case withdrawVerification(of: UserID, Ed25519Key)
   case answered(MachineRequest.ID, JSON)
   case failed(MachineRequest.ID, RequestFailure)
   /// For a key file: the keys of one of `EncryptionMachine.keySlices`, of one room or of all. Ends with `exportedKeys` of the same number.

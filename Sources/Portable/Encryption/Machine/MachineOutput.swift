@@ -33,6 +33,8 @@ package enum MachineResult: Sendable {
   /// Of so many keys more can be read now than before.
   case importedKeys(UInt64, new: Int)
   case devices(DeviceNews)
+  case identities(IdentityNews)
+  case ended(UInt64, EncryptionOutcome)
   /// An event that was encrypted for this device, and is not about keys of rooms.
   case received(OlmPayload)
   /// An event for this device that cannot be taken.
@@ -43,19 +45,24 @@ package enum MachineResult: Sendable {
 package struct DecryptedEvent: Sendable {
   package let event: EncryptedEvent
   package let outcome: Result<ClearEvent, Undecryptable>
+  /// How far the event is proven to be its sender's, as far as this was known when it was read.
+  package let trust: SenderTrust?
 }
 
 extension DecryptedEvent {
+  /// nil where it cannot be read.
+  var clear: ClearEvent? { if case .success(let clear) = outcome { clear } else { nil } }
+
   /// The event in clear text, with what an encrypted one tells of itself; nil where it cannot be read.
   package var json: JSON? {
-    guard case .success(let clear) = outcome else { return nil }
+    guard let clear else { return nil }
     return try? JSON.object { writer in
       writer.member("type", clear.type)
       writer.member("event_id", event.id)
       writer.member("sender", event.sender)
       writer.member("origin_server_ts", event.timestamp)
       writer.member("content", clear.content)
-      EncryptedAnswer.write(clear.origin, to: &writer)
+      EncryptedAnswer.write(clear.origin, trust, to: &writer)
     }
   }
 }
@@ -70,6 +77,8 @@ package enum Blocked: Equatable, Sendable {
   case malformed
   /// This device cannot encrypt any more (`Broken`).
   case broken
+  /// The user has to decide first.
+  case undecided(SharingBlock)
 }
 
 /// Why this device cannot go on. People have to be told; it has to sign in anew.
@@ -95,5 +104,22 @@ package struct MachineRequest: Sendable {
   package let endpoint: Endpoint
   /// Of the endpoint's path, in order.
   package let parameters: [ByteString]
+  /// The query parameter `version`, if there is one.
+  package let version: ByteString?
+  /// Empty for none.
   package let body: [UInt8]
+
+  init(id: ID, endpoint: Endpoint, parameters: [ByteString] = [], version: ByteString? = nil, body: [UInt8]) {
+    self.id = id
+    self.endpoint = endpoint
+    self.parameters = parameters
+    self.version = version
+    self.body = body
+  }
+
+  /// Path and query.
+  package var target: String {
+    let query = version.map { "?version=" + PercentEncoding.encode($0) } ?? ""
+    return endpoint.path(of: parameters) + query
+  }
 }

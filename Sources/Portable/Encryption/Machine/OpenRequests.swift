@@ -7,6 +7,14 @@ struct OpenRequests: Sendable {
     case query(DeviceTracker.DeviceQuery)
     case claim([DeviceKeys])
     case send(ToDeviceRequest)
+    /// Cross-signing keys that were made.
+    case identity
+    case signatures(SignatureUpload)
+    case run(CommandRun)
+    case backUp(BackupUpload)
+    case checkBackup
+    case restoreAll
+    case restore(RoomKeys.Name)
   }
 
   /// After a request without an answer: 1 s, then twice as long each time.
@@ -30,6 +38,23 @@ struct OpenRequests: Sendable {
 
   func claimed(by id: MachineRequest.ID) -> [DeviceKeys] {
     if case .claim(let devices)? = open[id] { devices } else { [] }
+  }
+
+  func restored(by id: MachineRequest.ID) -> RoomKeys.Name? {
+    if case .restore(let name)? = open[id] { name } else { nil }
+  }
+
+  /// Sessions that are fetched from the backup one by one.
+  var restoring: Int { open.values.count { if case .restore = $0 { true } else { false } } }
+
+  /// Whether there is no answer yet about the own identity.
+  var areOfIdentity: Bool {
+    open.values.contains {
+      switch $0 {
+      case .identity, .signatures: true
+      default: false
+      }
+    }
   }
 
   var mayQuery: Bool {

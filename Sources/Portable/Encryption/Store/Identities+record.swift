@@ -38,6 +38,7 @@ extension UserIdentity {
     writer.member("verified", wasVerified)
     if let signer { writer.member("signer", base64: signer.bytes) }
     writer.member("collision", hasNameCollision)
+    writer.member("signs", hasSignedDevice)
   }
 
   fileprivate init(_ json: JSON) throws(RecordRefusal) {
@@ -47,7 +48,7 @@ extension UserIdentity {
     self.init(
       keys, pinned: try json.signingKey("pinned"), previous: try json.signingKeyIfAny("previous"),
       wasVerified: try json.flag("verified"), signer: try json.signingKeyIfAny("signer"),
-      hasNameCollision: try json.flag("collision"))
+      hasNameCollision: try json.flag("collision"), hasSignedDevice: try json.flag("signs"))
   }
 }
 

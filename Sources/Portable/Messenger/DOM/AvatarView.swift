@@ -1,4 +1,4 @@
-/// A round picture; without one, initials on a colour of the identity.
+/// A picture, round for people and with rounded corners for rooms; without one, initials on a colour of the identity.
 package final class AvatarView<D: DOM> {
   package let node: Node
   private let dom: D
@@ -19,9 +19,10 @@ package final class AvatarView<D: DOM> {
     dom.setAttribute(image, "alt", "")
   }
 
-  /// `id` decides the colour.
+  /// `id` decides the colour and the shape: those of rooms begin with `!`.
   package func show(id: String, name: String, source: String?) {
-    let list = "mg-avatar " + classes + " mg-colour-\(Initials.colour(of: id))"
+    let shape = id.utf8.first == UInt8(ascii: "!") ? " mg-of-room" : ""
+    let list = "mg-avatar " + classes + shape + " mg-colour-\(Initials.colour(of: id))"
     if !list.hasSameBytes(as: shownClass) {
       shownClass = list
       dom.setClass(node, list)

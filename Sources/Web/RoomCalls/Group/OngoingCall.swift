@@ -69,7 +69,7 @@ final class OngoingCall<D: DOM> {
         else {
           return end(Word.callBroken.text)
         }
-        host.address = url
+        host.address = server.socketAddress(url)
         host.perform(.connect(CallToken(token), session: session))
       }
     }

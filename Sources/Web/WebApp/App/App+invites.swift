@@ -48,7 +48,8 @@ extension App {
   /// Goes on to where the invitation leads, for somebody who has read it and then signed in or up.
   func acceptInvite() {
     let command: RoomCommand
-    switch invite {
+    let accepted = invite
+    switch accepted {
     case .token(let token) where serverElsewhere == nil: command = .joinByLink(token)
     case .room(let link): command = .join(link.roomText, via: link.via)
     case .token, .unread, nil: return showInvite()
@@ -60,8 +61,12 @@ extension App {
       case .room(let room):
         goTo(.room(room), replacing: true)
         askFirstStep()
+      case .failed(let error) where error.isUnknownLink: notices.show(.linkNotValid, isTrouble: true)
       case .failed(let error):
-        notices.show(error.isUnknownLink ? Strings[.linkNotValid] : Strings.words(for: error), isTrouble: true)
+        // Its card can be tried again, and says itself that the server does not answer.
+        if case .network = error {} else { notices.show(Strings.words(for: error), isTrouble: true) }
+        invite = accepted
+        showInvite()
       case .done, .event, .unread, .timeline, .queued: break
       }
     }

@@ -19,6 +19,12 @@ extension App {
     }
   }
 
+  func ask(_ request: QueryRequest, _ then: @escaping (QueryResult) -> Void) {
+    let id = nextCommand()
+    waitingQueries[id] = then
+    take(.query(request, id: id))
+  }
+
   func ask<Answer>(_ query: Query<Answer>, _ then: @escaping (Result<Answer, ClientError>) -> Void) {
     let id = nextCommand()
     waitingQueries[id] = { result in

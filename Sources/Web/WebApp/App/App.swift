@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 import WebHost
 
 /// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,
@@ -31,6 +32,8 @@ final class App<D: DOM> {
   var waitingQueries: IDTable<(QueryResult) -> Void> = [:]
   /// From a single sign-on that came back to this page; empty if this tab did not start one.
   var loginToken: ByteString?
+  /// Called when the encryption has news for the page that shows it.
+  var onEncryptionState: (() -> Void)?
   /// Called once, when the list of ignored users changes.
   var onIgnoredUsers: (() -> Void)?
   var shownTitle = ""
@@ -70,6 +73,9 @@ final class App<D: DOM> {
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
     effects.outlives = { [self] in client.isPassedOn($0) }
+    effects.encryption.ask = { [self] in ask($0, $1) }
+    effects.encryption.onLost = { [self] in loseEncryption() }
+    effects.encryption.onState = { [self] in onEncryptionState?() }
   }
 
   func start() {
@@ -92,10 +98,13 @@ final class App<D: DOM> {
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     client.reportsCalls = Host.canCall
     client.syncsDrafts = true
+    client.encrypts = true
     followArrivals()
     take(.presenceWanted(true))
     take(.start)
   }
+
+  func setEncrypts(_ encrypts: Bool) { client.encrypts = encrypts }
 
   /// Another tab goes on: saves what is not saved, then lets go of everything. A call ends, and its other side is told.
   func stop() {
@@ -126,6 +135,7 @@ final class App<D: DOM> {
         default: perform(effect)
         }
       }
+      followEncryption(changes)
       if !changes.isEmpty, !effects.isStopped { show(changes) }
       for (id, result) in queries { queryEnded(id, result) }
     }
@@ -157,7 +167,9 @@ final class App<D: DOM> {
   func pageChanged(_ change: PageChange) {
     let state = Host.pageState
     switch change {
-    case .online: take(.networkChanged(isOnline: state.contains(.online)))
+    case .online:
+      take(.networkChanged(isOnline: state.contains(.online)))
+      if state.contains(.online) { effects.encryption.networkIsBack() }
     case .attention:
       if !state.contains(.visible) { main?.leaving() }
       take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))

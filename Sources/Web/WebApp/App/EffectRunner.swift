@@ -2,14 +2,18 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageEncryption
 import WebHost
 
 /// Carries out what the client asks for: requests, timers, the store.
 final class EffectRunner {
   var server: Server
   let blobs = BlobShelf()
+  let encryption = PageEncryption()
   /// Takes the answers.
-  var answer: (Input) -> Void = { _ in }
+  var answer: (Input) -> Void = { _ in } {
+    didSet { encryption.answer = answer }
+  }
   private let storeName: String
   private var store: KeyValueStore?
   private var requests: IDTable<HostTask> = [:]
@@ -22,13 +26,15 @@ final class EffectRunner {
   init(server: Server, storeName: String = "martlet") {
     self.server = server
     self.storeName = storeName
+    encryption.read = { [self] prefix, then in read(StoreRange(prefix: prefix), then) }
+    encryption.write = { [self] in writeHeld() }
   }
 
   /// Opens the store; what is asked before that would be lost.
   func open(_ then: @escaping () -> Void) {
     Host.openStore(named: storeName) { [self] opened in
       store = opened
-      then()
+      encryption.prepare(then)
     }
   }
 
@@ -60,14 +66,22 @@ final class EffectRunner {
     case .load(let id, let range): load(id, range)
     case .write(let id, let operations): write(id, operations)
     case .releaseBlob(let blob): blobs.release(blob)
-    case .encrypt, .change, .queryEnded, .queryProgress: break
+    case .encrypt(let id, let message): encryption.encrypt(message, id)
+    case .change, .queryEnded, .queryProgress: break
     }
   }
 
   // MARK: Requests
 
   private func send(_ id: RequestID, _ request: HTTPRequest) {
-    requests[id] = Host.fetch(hostRequest(request)) { [self] response in answered(id, response) }
+    requests[id] = Host.fetch(hostRequest(request)) { [self] response in
+      // Another program gets what the server says, and no clear text.
+      if response.status == 200, !outlives(id), encryption.takes(response.body, to: request.target, id) {
+        requests[id] = nil
+      } else {
+        answered(id, response)
+      }
+    }
   }
 
   private func upload(_ id: RequestID, _ request: HTTPRequest, _ blob: BlobHandle) {
@@ -112,22 +126,41 @@ final class EffectRunner {
   // MARK: Store
 
   private func load(_ id: LoadID, _ range: StoreRange) {
-    guard let store else { return answer(.loaded(id, [])) }
-    let range = KeyValueStore.Range(
-      prefix: range.prefix.string, after: range.after?.string ?? "", before: range.before?.string ?? "",
-      isDescending: range.isDescending, limit: range.limit ?? 0)
-    store.read(range) { [self] entries in
-      guard !isStopped else { return }
-      var records: [StoreRecord] = []
-      for entry in entries ?? [] { records.append(StoreRecord(key: ByteString(entry.key), value: entry.value)) }
-      answer(.loaded(id, records))
+    read(range) { [self] records in
+      if !isStopped, !encryption.takes(records, id) { answer(.loaded(id, records)) }
     }
   }
 
+  private func read(_ range: StoreRange, _ then: @escaping ([StoreRecord]) -> Void) {
+    guard let store else { return then([]) }
+    let range = KeyValueStore.Range(
+      prefix: range.prefix.string, after: range.after?.string ?? "", before: range.before?.string ?? "",
+      isDescending: range.isDescending, limit: range.limit ?? 0)
+    store.read(range) { entries in
+      var records: [StoreRecord] = []
+      for entry in entries ?? [] { records.append(StoreRecord(key: ByteString(entry.key), value: entry.value)) }
+      then(records)
+    }
+  }
+
+  /// In one batch with what the encryption has to keep.
   private func write(_ id: WriteID, _ operations: [StoreOperation]) {
-    guard let store else { return answer(.written(id, false)) }
+    let held = encryption.takeHeld()
+    write((held?.changes ?? []) + operations) { [self] isStored in
+      held?.then(isStored)
+      answer(.written(id, isStored))
+    }
+  }
+
+  private func writeHeld() {
+    if let held = encryption.takeHeld() { write(held.changes, held.then) }
+  }
+
+  private func write(_ operations: [StoreOperation], _ then: @escaping (Bool) -> Void) {
+    guard let store else { return then(false) }
+    guard !operations.isEmpty else { return then(true) }
     store.write(operations.map(change)) { [self] isStored in
-      if !isStopped { answer(.written(id, isStored)) }
+      if !isStopped { then(isStored) }
     }
   }
 

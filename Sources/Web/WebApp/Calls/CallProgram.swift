@@ -105,6 +105,7 @@ final class CallProgram<D: DOM> {
     port?.request("session") {
       $0.member("user", session.userID.text)
       $0.member("device", session.deviceID.text)
+      $0.member("server", app.effects.server.base)
     }
     tellShown()
   }
@@ -165,6 +166,10 @@ final class CallProgram<D: DOM> {
     case "join": if let room { prepare(room, withCamera: nil) }
     case "answer":
       if let room, let call = json.integer("call") { prepare(toAnswer: call, in: room, json.bool("camera") ?? false) }
+    case "unreachable":
+      // The next call loads it anew.
+      port = nil
+      app.notices.show(Strings.words(for: ClientError.network), isTrouble: true)
     case "silent": if let answering, answering.call == json.integer("call") { answering.frame.close() }
     case "calling":
       ongoing = room.map { ($0, json.bool("seen") ?? false) }

@@ -23,6 +23,7 @@ final class AccessForm<D: DOM> {
     let mayAllowGuests: Bool
     let maySetRule: Bool
     let maySetHistory: Bool
+    let mayEncrypt: Bool
     let room: RoomID
   }
 
@@ -42,16 +43,30 @@ final class AccessForm<D: DOM> {
       spaces: state.allowsRestrictedJoins ? app.client.spaces.parents(of: id) : [], history: state.historyVisibility,
       allowsGuests: state.allowsGuests, mayAllowGuests: app.may(.sendState(.guestAccess), in: id),
       maySetRule: app.may(.sendState(.joinRules), in: id),
-      maySetHistory: app.may(.sendState(.historyVisibility), in: id), room: id)
+      maySetHistory: app.may(.sendState(.historyVisibility), in: id),
+      mayEncrypt: !state.isEncrypted && !state.isSpace && app.may(.sendState(.encryption), in: id), room: id)
     guard new != shown else { return }
     shown = new
     room = id
     dom.releaseChildren(of: node)
+    if new.mayEncrypt { addEncryption(id) }
     let lines = SettingLines(app, in: node)
     addJoinRule(new, to: lines)
     addHistory(new, to: lines)
     lines.add(Strings[.guestsMayJoin], isOn: new.allowsGuests, isAllowed: new.mayAllowGuests) { [app] isOn, ended in
       app.save(.setAllowsGuests(isOn, of: id), ended)
+    }
+  }
+
+  private func addEncryption(_ room: RoomID) {
+    let button = dom.button("ma-link", .turnOnEncryption, in: node)
+    dom.on(button, .click) { [app] _ in
+      let content = Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8)
+      app.dialogs.open {
+        ConfirmDialog(
+          app, .turnOnEncryptionAsk, note: Strings[.encryptRoomNote], action: .turnOn, busy: .turningOn, in: $0,
+          run: { [app] in app.save(.setState(.encryption, content, of: room), $0) }, {})
+      }
     }
   }
 

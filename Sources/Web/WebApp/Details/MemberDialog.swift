@@ -51,7 +51,7 @@ struct MemberDialog<D: DOM> {
       guard !write.isBusy else { return }
       frame.enterRoom(app, by: .rooms(.openDirectChat(with: user.text)), write, trouble)
     }
-    guard let screen = app.main?.room, screen.room == room, let state, !state.isDirect, state.canWrite(as: app.userID),
+    guard let screen = app.main?.room, screen.room == room, let state, !state.isDirect, app.canWrite(in: state),
       state.membership(of: user) == .join
     else { return }
     let mention = dom.button("ma-button", .mentionPerson, in: buttons)

@@ -26,7 +26,7 @@ final class RoomTitle<D: DOM> {
     self.isEditable = isEditable
     dom = app.dom
     let top = dom.element("div", "ma-profile", in: parent)
-    avatar = dom.avatar("ma-avatar-large ma-square", in: top)
+    avatar = dom.avatar("ma-avatar-large", in: top)
     picture = SubmitButton(dom, .changePicture, busy: .uploadingPicture, kind: "ma-small", in: top)
     dom.setAttribute(picture.node, "type", "button")
     name = TextView(dom, "h3", "ma-details-name", in: top)

@@ -27,6 +27,9 @@ final class NewDialog<D: DOM> {
   private let space: RoomID?
   private var isPublic = false
   private var isSpace = false
+  private var isEncrypted = false
+  /// The switch for it and what it means; rooms that anybody can join gain nothing by it.
+  private let encryption: Node
   /// The address was written by hand.
   private var hasOwnAddress = false
 
@@ -55,6 +58,13 @@ final class NewDialog<D: DOM> {
     dom.setAttribute(check, "type", "checkbox")
     dom.element("span", text: .anyoneMayJoin, in: open)
     alias = Field(dom, .aliasName, hint: .aliasHint, in: room)
+    encryption = dom.element("div", in: room)
+    let encrypt = dom.element("label", "ma-check", in: encryption)
+    let encryptCheck = dom.element("input", in: encrypt)
+    dom.setAttribute(encryptCheck, "type", "checkbox")
+    dom.element("span", text: .encryptRoom, in: encrypt)
+    let encryptionNote = dom.element("p", "ma-note", text: .encryptRoomNote, in: encryption)
+    dom.setFlag(encryptionNote, "hidden", true)
     kind = Choice(
       dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
@@ -80,6 +90,11 @@ final class NewDialog<D: DOM> {
       showForm()
       dom.flush()
     }
+    dom.on(encryptCheck, .change) { [self] event in
+      isEncrypted = event.x == 1
+      dom.setFlag(encryptionNote, "hidden", !isEncrypted)
+      dom.flush()
+    }
     listen(to: buttons)
     let tab = space == nil ? start : .room
     if tab == .chat { showForm() } else { tabs.select(tab.rawValue) }
@@ -98,7 +113,11 @@ final class NewDialog<D: DOM> {
       default: address.focus()
       }
     }
-    kind.onChange = { [self] in isSpace = !$0.utf8.isEmpty }
+    kind.onChange = { [self] in
+      isSpace = !$0.utf8.isEmpty
+      showForm()
+      dom.flush()
+    }
     dom.on(forms[0], .submit) { [self] _ in _ = user.settle() }
     dom.on(forms[1], .submit) { [self] _ in createRoom(buttons[1]) }
     dom.on(forms[2], .submit) { [self] _ in
@@ -109,6 +128,7 @@ final class NewDialog<D: DOM> {
   private func showForm() {
     for (index, form) in forms.enumerated() { dom.setFlag(form, "hidden", index != tabs.selected) }
     alias.setHidden(!isPublic)
+    dom.setFlag(encryption, "hidden", isPublic || isSpace)
     directory.setHidden(tabs.selected != 2)
     showPeople()
     dom.setText(trouble, "")
@@ -142,6 +162,7 @@ final class NewDialog<D: DOM> {
       topic: about.utf8.isEmpty ? nil : ByteString(about),
       aliasLocalpart: isPublic && !local.utf8.isEmpty ? ByteString(local) : nil, invited: users)
     if isSpace { room.type = NewRoom.spaceType }
+    room.isEncrypted = isEncrypted && !isPublic && !isSpace
     run(.rooms(.create(room)), button) { [self] in name.focus() }
   }
 

@@ -15,7 +15,7 @@ final class PeopleDirectory<D: DOM> {
   private let others: Set<UserID>
   private let chosen: (UserID) -> Void
   private let list: Node
-  private let more: SubmitButton<D>
+  private let more: MoreButton<D>
   private var next: ByteString?
   /// The Tab key comes to one of them, arrows lead to the others.
   private var buttons: [Node] = []
@@ -36,11 +36,9 @@ final class PeopleDirectory<D: DOM> {
     list = dom.element("div", "ma-members", in: node)
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, .people)
-    more = SubmitButton(dom, .showMore, busy: .loadingPeople, kind: "ma-wide", in: node)
-    dom.setAttribute(more.node, "type", "button")
-    dom.setFlag(more.node, "hidden", true)
+    more = MoreButton(dom, busy: .loadingPeople, in: node)
     dom.listen(list, .keyDown) { [self] in pressed($0) }
-    dom.on(more.node, .click) { [self] _ in loadMore(movesFocus: true) }
+    more.onPress = { [self] in load(movesFocus: true) }
     dom.on(frame.body, .scroll) { [self] event in
       guard next != nil else { return }
       let height = dom.measure([list]).first ?? 0
@@ -53,11 +51,10 @@ final class PeopleDirectory<D: DOM> {
 
   /// - Parameter movesFocus: to the first of the page, for the button may be gone then.
   private func load(movesFocus: Bool = false) {
-    more.setBusy(true)
+    more.begin()
     app.ask(.users(limit: Self.pageUsers, from: next)) { [self] result in
       guard frame.isOpen else { return }
-      more.setBusy(false)
-      guard case .success(let page) = result else { return }
+      guard case .success(let page) = result else { return more.fail() }
       var first: Node?
       for user in page.members where user.userID != app.userID && !others.contains(user.userID) {
         let button = add(PeopleFinder.Person(user.userID, name: user.displayName, avatar: user.avatar))
@@ -65,7 +62,7 @@ final class PeopleDirectory<D: DOM> {
       }
       if movesFocus, let first { dom.focus(first) }
       next = page.nextBatch
-      dom.setFlag(more.node, "hidden", next == nil)
+      more.end(hasMore: next != nil)
     }
     dom.flush()
   }

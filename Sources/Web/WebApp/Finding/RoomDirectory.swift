@@ -32,7 +32,7 @@ final class RoomDirectory<D: DOM> {
   private let source: Source
   private let node: Node
   private let list: Node
-  private let more: SubmitButton<D>
+  private let more: MoreButton<D>
   private var search: Field<D>?
   private var server: Field<D>?
   private let note: Node
@@ -63,15 +63,13 @@ final class RoomDirectory<D: DOM> {
     dom.setLabel(list, .publicRooms)
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
-    more = SubmitButton(dom, .showMore, busy: .loadingRoomList, kind: "ma-wide", in: parent)
-    dom.setAttribute(more.node, "type", "button")
-    dom.setFlag(more.node, "hidden", true)
+    more = MoreButton(dom, busy: .loadingRoomList, in: parent)
     search?.onInput = { [self] in
       words = search?.text.trimmed ?? ""
       reload()
     }
     server?.onInput = { [self] in reload() }
-    dom.on(more.node, .click) { [self] _ in if !more.isBusy { load() } }
+    more.onPress = { [self] in load() }
   }
 
   /// Asks the server the first time it is looked at.
@@ -114,8 +112,8 @@ final class RoomDirectory<D: DOM> {
     }
     if !isLoaded { offerServers() }
     isLoaded = true
-    more.setBusy(true)
-    if isFirst { dom.setText(note, .loadingRoomList) }
+    more.begin()
+    dom.setText(note, isFirst && !more.isShown ? Strings[.loadingRoomList] : "")
     switch source {
     case .server:
       let term = words.utf8.isEmpty ? nil : ByteString(words)
@@ -157,9 +155,8 @@ final class RoomDirectory<D: DOM> {
 
   private func failed<Answer>(_ result: Result<Answer, ClientError>, _ asked: Int) {
     guard asked == version, isShown, case .failure(let error) = result else { return }
-    more.setBusy(false)
+    more.fail()
     dom.setText(note, Strings.words(for: error))
-    dom.setFlag(more.node, "hidden", false)
   }
 
   private func loaded(_ rooms: [RoomSummary], _ next: ByteString?, _ asked: Int, _ isFirst: Bool) {
@@ -171,8 +168,7 @@ final class RoomDirectory<D: DOM> {
     for room in rooms { add(room) }
     listed += rooms.map { $0.id }
     self.next = next
-    more.setBusy(false)
-    dom.setFlag(more.node, "hidden", next == nil)
+    more.end(hasMore: next != nil)
     dom.setText(note, listed.isEmpty ? Strings[.noPublicRooms] : "")
     onLoad(listed.count)
   }

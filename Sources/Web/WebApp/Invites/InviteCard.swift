@@ -20,9 +20,12 @@ struct InviteCard<D: DOM> {
     dom.setAttribute(node, "role", "status")
   }
 
-  func say(_ text: String) {
+  /// - Parameter retry: what *Try again* does; nil offers nothing.
+  func say(_ text: String, retry: (() -> Void)? = nil) {
     dom.releaseChildren(of: node)
     dom.element("p", "ma-note", text: text, in: node)
+    guard let retry else { return }
+    dom.on(dom.button("ma-button", .retry, in: node), .click) { _ in retry() }
   }
 
   func show(_ invitation: LinkInvitation) {

@@ -60,6 +60,7 @@ final class InviteDialog<D: DOM> {
         }
       }
     }
+    dom.flush()
   }
 
   private func enter(_ room: RoomID) {
@@ -95,13 +96,7 @@ final class InviteDialog<D: DOM> {
 
   private func failed(_ error: ClientError, _ address: InviteAddress) {
     if error.isUnknownLink { return card.say(Strings[.linkNotValid]) }
-    card.say(Strings.words(for: error))
-    let again = dom.button("ma-button ma-primary", .retry, in: buttons)
-    dom.on(again, .click) { [self] _ in
-      dom.releaseChildren(of: buttons)
-      load(address)
-      dom.flush()
-    }
+    card.say(Strings.words(for: error)) { [self] in load(address) }
     dom.flush()
   }
 }

@@ -86,7 +86,7 @@ final class Conversation<D: DOM> {
   func act(_ action: TimelineAction) -> Bool {
     guard let room = feed.key?.room else { return false }
     switch action {
-    case .retry(let row): app.ask(.sending(.retry(room, .item(row.rawValue))))
+    case .retry(let row): if let item = feed.item(row) { app.retry(item, in: room) }
     case .cancel(let row): app.ask(.sending(.cancel(room, .item(row.rawValue))))
     case .retryGap(let row): if let key = feed.key { app.ask(.timeline(.fillGap(key, row.rawValue))) }
     case .retryHead: feed.loadOlder()

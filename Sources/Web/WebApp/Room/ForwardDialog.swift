@@ -69,7 +69,7 @@ final class ForwardDialog<D: DOM> {
   /// Those who are there stay where they are.
   private func showMore() {
     for line in targets.lines where !listed.contains(line.target) {
-      if case .room(let id) = line.target, !(app.client.room(id)?.canWrite(as: app.userID) ?? false) { continue }
+      if case .room(let id) = line.target, !(app.client.room(id).map { app.canWrite(in: $0) } ?? false) { continue }
       add(line)
     }
   }

@@ -18,7 +18,7 @@ final class MessageFinder<D: DOM> {
   private let dom: D
   private let pageMessages: Int
   private let note: Node
-  private let more: Node
+  private let more: MoreButton<D>
   private let emptyNote: () -> Strings.Key
   /// Adds a matching message to the list.
   private let add: (Event, RoomID, [MessageContent]) -> Void
@@ -47,9 +47,8 @@ final class MessageFinder<D: DOM> {
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
     self.list = list ?? dom.element("div", "ma-results", in: parent)
-    more = dom.button("ma-button ma-wide", .moreResults, in: parent)
-    dom.setFlag(more, "hidden", true)
-    dom.on(more, .click) { [self] _ in load() }
+    more = MoreButton(dom, .moreResults, busy: .searching, in: parent)
+    more.onPress = { [self] in load() }
   }
 
   /// Begins anew. Without anything that narrows it shows nothing.
@@ -59,6 +58,7 @@ final class MessageFinder<D: DOM> {
     next = nil
     shownCount = 0
     isLoading = false
+    more.end(hasMore: false)
     dom.releaseChildren(of: list)
     let isAsked = !sought.words.utf8.isEmpty || sought.isNarrowed
     if isAsked, sought.room != nil || !sought.words.utf8.isEmpty { return load() }
@@ -75,17 +75,26 @@ final class MessageFinder<D: DOM> {
     wantedCount = shownCount + pageMessages
     pagesLeft = Self.pagesLimit
     isLoading = true
-    dom.setText(note, .searching)
-    dom.setFlag(more, "hidden", true)
+    dom.setText(note, more.isShown ? "" : Strings[.searching])
+    more.begin()
     dom.setAttribute(list, "aria-busy", "true")
     ask()
     dom.flush()
   }
 
   private func end(_ words: String) {
+    more.end(hasMore: next != nil)
+    say(words)
+  }
+
+  private func fail(_ error: ClientError) {
+    more.fail()
+    say(Strings.words(for: error))
+  }
+
+  private func say(_ words: String) {
     isLoading = false
     dom.setText(note, words)
-    dom.setFlag(more, "hidden", next == nil)
     dom.setAttribute(list, "aria-busy", "false")
     dom.flush()
   }
@@ -100,7 +109,7 @@ final class MessageFinder<D: DOM> {
         guard asked == version else { return }
         switch result {
         case .success(let page): took(page.events, page.nextBatch)
-        case .failure(let error): end(Strings.words(for: error))
+        case .failure(let error): fail(error)
         }
       }
     }
@@ -114,7 +123,7 @@ final class MessageFinder<D: DOM> {
       guard asked == version else { return }
       switch result {
       case .success(let page): took(page.results.map { $0.event }, page.nextBatch)
-      case .failure(let error): end(Strings.words(for: error))
+      case .failure(let error): fail(error)
       }
     }
   }

@@ -49,7 +49,7 @@ struct MessageMenu<D: DOM> {
     case .received, .sent: break
     }
     var answers: [Choice] = []
-    let canWrite = room.canWrite(as: app.userID)
+    let canWrite = app.canWrite(in: room)
     if item.eventID != nil, item.isMessage, canWrite {
       answers += [.reply, .react]
       if case .thread = key.focus {} else { answers.append(.thread) }
@@ -71,7 +71,7 @@ struct MessageMenu<D: DOM> {
 
   private func about(_ item: TimelineItem, _ event: EventID, _ room: Room) -> [Choice] {
     var choices: [Choice] = []
-    if item.isMessage, room.canWrite(as: app.userID), let user = app.userID,
+    if item.isMessage, app.canWrite(in: room), let user = app.userID,
       room.powerLevels?.canSend(.pinnedEvents, isState: true, by: user) ?? true
     {
       choices.append(room.pinnedEvents.contains(event) ? .unpin : .pin)
@@ -148,7 +148,7 @@ struct MessageMenu<D: DOM> {
     case .voters: conversation.showVoters(RowID(item.id))
     case .sticker: makeSticker(item)
     case .reactors: conversation.showReactors(RowID(item.id))
-    case .retry: app.ask(.sending(.retry(room, .item(item.id))))
+    case .retry: app.retry(item, in: room)
     case .cancel: app.ask(.sending(.cancel(room, .item(item.id))))
     case .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }
@@ -220,13 +220,5 @@ extension TimelineItem {
   var isForwardable: Bool {
     guard case .message(let message) = content else { return false }
     return message.kind != .liveLocation
-  }
-}
-
-extension Room {
-  /// Whether messages can be sent from here.
-  func canWrite(as user: UserID?) -> Bool {
-    guard let user, membership == .join, !isEncrypted, successor == nil else { return false }
-    return can(.send(.message), by: user) ?? true
   }
 }

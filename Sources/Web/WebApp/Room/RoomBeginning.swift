@@ -57,14 +57,13 @@ final class RoomBeginning<D: DOM> {
     guard let state else { return }
     let person = state.directUserID
     let title = Strings.words(for: state.name)
-    dom.setFlag(avatar.node, "data-square", person == nil)
     avatar.show(id: person?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
     detail.set(person == nil ? Strings[.members, count: state.joinedMemberCount] : "")
     topic.set(person == nil ? state.topic?.string ?? "" : "")
     note.set(Strings[person == nil ? .roomBegins : .chatBegins])
     safety.update(state)
-    let canWrite = state.canWrite(as: app.userID)
+    let canWrite = app.canWrite(in: state)
     dom.setFlag(hello, "hidden", person == nil || !canWrite)
     dom.setFlag(invite, "hidden", person != nil || !app.may(.invite, in: state.id))
     dom.setFlag(addTopic, "hidden", person != nil || state.topic != nil || !app.may(.setTopic, in: state.id))
@@ -72,7 +71,7 @@ final class RoomBeginning<D: DOM> {
 
   /// Whether all of it is here and nothing in it was said by anybody.
   private func isNew(_ room: Room) -> Bool {
-    guard app.embedding == nil, room.membership == .join, !room.isSpace, !room.isEncrypted,
+    guard app.embedding == nil, room.membership == .join, !room.isSpace,
       let timeline = app.client.timeline(.live(room.id)), timeline.loadState == .loaded, timeline.backState == .atStart
     else { return false }
     return timeline.items.allSatisfy { $0.isState }

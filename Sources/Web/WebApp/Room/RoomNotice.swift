@@ -41,7 +41,7 @@ final class RoomNotice<D: DOM> {
     case .invite: showInvitation(id, room)
     case .asked: showAsked(id)
     case .left, .banned, .unknown: showOutside(id, kind, room)
-    case .encrypted: say(Strings[.encrypted], icon: .lock)
+    case .encrypted: say(Strings[.encryptionStopped], icon: .lock)
     case .moved: showMoved(room)
     case .silent: say(Strings[.mayNotWrite])
     }
@@ -55,7 +55,8 @@ final class RoomNotice<D: DOM> {
     case .knock: return .asked
     case .join:
       if room.successor != nil { return .moved }
-      return room.isEncrypted ? .encrypted : room.canWrite(as: app.userID) ? .none : .silent
+      if room.isEncrypted, !app.client.encrypts { return .encrypted }
+      return app.canWrite(in: room) ? .none : .silent
     default: return .left
     }
   }

@@ -112,7 +112,7 @@ final class RoomScreen<D: DOM> {
     if state == nil { learnSummary(of: id) } else { summary = nil }
     if let summary { header.update(summary) } else { header.update(id, state) }
     notice.update(id, state, summary)
-    conversation.writer.setCanWrite(state?.canWrite(as: app.userID) ?? false)
+    conversation.writer.setCanWrite(state.map { app.canWrite(in: $0) } ?? false)
     panel.roomChanged()
     beginning.update(state)
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }

@@ -126,7 +126,7 @@ final class SidePanel<D: DOM> {
 
   func roomChanged() {
     guard let conversation, let room else { return }
-    let canWrite = app.client.room(room)?.canWrite(as: app.userID) ?? false
+    let canWrite = app.client.room(room).map { app.canWrite(in: $0) } ?? false
     conversation.writer.setCanWrite(canWrite && content != .pinned)
   }
 }

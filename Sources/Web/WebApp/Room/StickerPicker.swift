@@ -12,6 +12,7 @@ final class StickerPicker<D: DOM> {
   private let frame: DialogFrame<D>
   private let list: Node
   private let note: Node
+  private let again: MoreButton<D>
   /// Gets a sticker, and whether nobody is notified of it.
   private let picked: (ImagePack.Image, Bool) -> Void
   private var isRemoving = false
@@ -31,6 +32,8 @@ final class StickerPicker<D: DOM> {
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
     list = dom.element("div", "ma-sticker-packs", in: parent)
+    again = MoreButton(dom, busy: .loading, in: parent)
+    again.onPress = { [self] in load() }
     dom.check(Strings[.removeStickers], isOn: false, in: bar) { [self] in isRemoving = $0 }
     dom.check(Strings[.sendSilently], isOn: false, in: bar) { [self] in isSilent = $0 }
     dom.on(add, .click) { [self] _ in Host.pickFiles(accept: "image/*") { self.take($0) } }
@@ -40,8 +43,10 @@ final class StickerPicker<D: DOM> {
   // MARK: Showing
 
   private func load() {
-    dom.setText(note, .loading)
+    dom.setText(note, again.isShown ? "" : Strings[.loading])
+    again.begin()
     load([room], isFirst: true)
+    dom.flush()
   }
 
   /// - Parameter isFirst: of the room and the account; rooms whose packs the account wants everywhere come behind.
@@ -53,7 +58,9 @@ final class StickerPicker<D: DOM> {
         show(found.packs, isFirst)
         let others = found.rooms.filter { $0 != room }
         if isFirst, !others.isEmpty { load(others, isFirst: false) }
-      case .failure(let error): say(error)
+      case .failure(let error):
+        say(error)
+        again.fail()
       }
     }
   }
@@ -66,6 +73,7 @@ final class StickerPicker<D: DOM> {
 
   private func show(_ packs: [ImagePack], _ isFirst: Bool) {
     if isFirst {
+      again.end(hasMore: false)
       dom.releaseChildren(of: list)
       dom.setText(note, packs.allSatisfy { $0.images.isEmpty } ? Strings[.noStickers] : "")
     }

@@ -11,7 +11,7 @@ final class ThreadsPanel<D: DOM> {
   private let room: RoomID
   private let list: Node
   private let note: Node
-  private let more: Node
+  private let more: MoreButton<D>
   private let open: (EventID) -> Void
   private var next: ByteString?
   /// False once its elements are gone.
@@ -25,21 +25,21 @@ final class ThreadsPanel<D: DOM> {
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
     list = dom.element("div", "ma-results", in: parent)
-    more = dom.button("ma-button ma-wide", .moreResults, in: parent)
-    dom.on(more, .click) { [self] _ in load() }
+    more = MoreButton(dom, .moreResults, busy: .searching, in: parent)
+    more.onPress = { [self] in load() }
     load()
   }
 
   private func load() {
-    dom.setText(note, .searching)
-    dom.setFlag(more, "hidden", true)
+    dom.setText(note, more.isShown ? "" : Strings[.searching])
+    more.begin()
     app.ask(.threads(in: room, from: next)) { [self] result in
       guard isOpen else { return }
       switch result {
       case .success(let page): show(page)
       case .failure(let error):
         dom.setText(note, Strings.words(for: error))
-        dom.setFlag(more, "hidden", false)
+        more.fail()
       }
       dom.flush()
     }
@@ -49,7 +49,7 @@ final class ThreadsPanel<D: DOM> {
   private func show(_ page: EventPage) {
     dom.setText(note, next == nil && page.events.isEmpty ? Strings[.noThreads] : "")
     next = page.nextBatch
-    dom.setFlag(more, "hidden", next == nil)
+    more.end(hasMore: next != nil)
     guard let state = app.client.room(room) else { return }
     for event in page.events {
       guard let root = event.eventID else { continue }

@@ -116,6 +116,7 @@ extension Writer {
 
   func took(_ files: [PickedFile]) {
     guard key != nil, !files.isEmpty else { return }
+    if room?.isEncrypted ?? false { return app.notices.show(.noEncryptedFiles, isTrouble: true) }
     let media = files.map { OutgoingMedia(Writer.kind(of: $0), attachment($0), thumbnail: $0.poster.map { attachment($0) }) }
     app.dialogs.open { FilesDialog(app, media, in: $0) { [self] in send($0, $1, isGallery: $2, isSilent: $3) } }
   }

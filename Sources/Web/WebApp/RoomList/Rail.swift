@@ -96,7 +96,7 @@ final class Rail<D: DOM> {
       switch view {
       case .everything: Drawing.home.draw(dom, in: dom.element("span", "ma-rail-icon", in: button))
       case .people: Drawing.user.draw(dom, in: dom.element("span", "ma-rail-icon", in: button))
-      case .space: avatar = dom.avatar("ma-square", in: button)
+      case .space: avatar = dom.avatar("", in: button)
       }
       let dot = dom.element("span", "ma-rail-dot", in: button)
       let name = dom.element("span", "ma-rail-name", in: button)

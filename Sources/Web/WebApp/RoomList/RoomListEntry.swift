@@ -36,7 +36,7 @@ final class RoomListEntry<D: DOM> {
     dom.setAttribute(node, "role", "listitem")
     button = dom.button("ma-entry", in: node)
     let picture = dom.element("span", "ma-picture", in: button)
-    avatar = dom.avatar(room.isDirect ? "ma-avatar-entry" : "ma-avatar-entry ma-square", in: picture)
+    avatar = dom.avatar("ma-avatar-entry", in: picture)
     presence = dom.element("span", "ma-presence", in: picture)
     dom.setFlag(presence, "hidden", true)
     let lines = dom.element("span", "ma-entry-lines", in: button)
@@ -160,6 +160,8 @@ final class RoomListEntry<D: DOM> {
     let (prefix, text) = previewText(room)
     self.prefix.set(prefix)
     preview.set(text)
+    // For kept-list.js: what is encrypted is not kept where it could be read.
+    dom.setFlag(preview.node, "data-private", room.isEncrypted)
   }
 
   /// What was said last, and who or what it is from.

@@ -149,7 +149,8 @@ final class SignInScreen<D: DOM> {
   private func invitationAnswered(_ result: Result<LinkInvitation, ClientError>, _ address: InviteAddress) {
     guard !isClosed, app.invite == address else { return }
     switch result {
-    case .failure(let error): inviteCard.say(error.isUnknownLink ? Strings[.linkNotValid] : Strings.words(for: error))
+    case .failure(let error) where error.isUnknownLink: inviteCard.say(Strings[.linkNotValid])
+    case .failure(let error): inviteCard.say(Strings.words(for: error)) { [self] in showInvite() }
     case .success(let found):
       invitation = found
       inviteCard.show(found)

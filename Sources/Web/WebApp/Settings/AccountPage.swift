@@ -12,6 +12,7 @@ final class AccountPage<D: DOM> {
   private let frame: DialogFrame<D>
   private let trouble: Node
   private let emails: Node
+  private let again: MoreButton<D>
 
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
@@ -27,7 +28,12 @@ final class AccountPage<D: DOM> {
     let change = SubmitButton(dom, .changePassword, busy: .saving, in: form)
     trouble = frame.trouble(in: page)
     emails = dom.element("div", "ma-form", in: page)
+    again = MoreButton(dom, busy: .checking, in: page)
     addEnd(in: page)
+    again.onPress = { [self] in
+      dom.setText(trouble, "")
+      loadEmails()
+    }
     loadEmails()
     dom.on(form, .submit) { [self] _ in
       guard !change.isBusy else { return }
@@ -52,10 +58,17 @@ final class AccountPage<D: DOM> {
   // MARK: E-mail addresses
 
   private func loadEmails() {
+    again.begin()
     app.ask(.thirdPartyIDs()) { [self] result in
       guard frame.isOpen else { return }
-      if case .success(let all) = result { showEmails(all) } else { failed(result) }
+      guard case .success(let all) = result else {
+        again.fail()
+        return failed(result)
+      }
+      again.end(hasMore: false)
+      showEmails(all)
     }
+    dom.flush()
   }
 
   private func showEmails(_ all: [ThirdPartyID]) {

@@ -12,6 +12,7 @@ final class DevicesPage<D: DOM> {
   private let list: Node
   private let others: Node
   private let note: Node
+  private let again: MoreButton<D>
   private var otherIDs: [DeviceID] = []
 
   @discardableResult
@@ -23,19 +24,27 @@ final class DevicesPage<D: DOM> {
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, .devices)
     note = frame.trouble(in: page)
+    again = MoreButton(dom, busy: .loadingDevices, in: page)
     others = dom.button("ma-button ma-danger ma-wide", .signOutOthers, in: page)
     dom.setFlag(others, "hidden", true)
     dom.on(others, .click) { [self] _ in if !otherIDs.isEmpty { end(.deleteDevices(otherIDs)) } }
+    again.onPress = { [self] in load() }
     load()
   }
 
   private func load() {
     dom.releaseChildren(of: list)
-    dom.element("p", "ma-note", text: .loadingDevices, in: list)
+    if !again.isShown { dom.element("p", "ma-note", text: .loadingDevices, in: list) }
+    dom.setText(note, "")
+    again.begin()
     app.ask(.devices()) { [self] result in
       guard frame.isOpen else { return }
       dom.releaseChildren(of: list)
-      guard case .success(let devices) = result else { return failed(result) }
+      guard case .success(let devices) = result else {
+        again.fail()
+        return failed(result)
+      }
+      again.end(hasMore: false)
       otherIDs = []
       for device in devices where isThis(device) { add(device) }
       for device in devices where !isThis(device) {

@@ -9,30 +9,41 @@ final class InviteLinksPage<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
-  private var list = Node.none
-  private var note = Node.none
+  private let list: Node
+  private let note: Node
+  private let again: MoreButton<D>
 
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
     self.app = app
     self.frame = frame
     dom = app.dom
-    InviteLinkBox(app, to: nil, in: frame, at: page) { [self] in load() }
+    let box = dom.element("div", in: page)
     list = dom.element("div", "ma-directory", in: page)
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, .inviteLinks)
     note = frame.trouble(in: page)
+    again = MoreButton(dom, busy: .loadingLinks, in: page)
+    again.onPress = { [self] in load() }
+    InviteLinkBox(app, to: nil, in: frame, at: box) { [self] in load() }
     load()
   }
 
   private func load() {
-    dom.setText(note, .loadingLinks)
+    dom.setText(note, again.isShown ? "" : Strings[.loadingLinks])
+    again.begin()
     app.ask(.inviteLinks()) { [self] result in
       guard frame.isOpen else { return }
       dom.releaseChildren(of: list)
       switch result {
-      case .failure(let error): dom.setText(note, error.isUnknownLink ? Strings[.noInviteLinks] : Strings.words(for: error))
+      case .failure(let error) where !error.isUnknownLink:
+        dom.setText(note, Strings.words(for: error))
+        again.fail()
+      case .failure:
+        dom.setText(note, .noInviteLinks)
+        again.end(hasMore: false)
       case .success(let links):
+        again.end(hasMore: false)
         dom.setText(note, links.isEmpty ? Strings[.noInviteLinks] : "")
         for link in links { add(link) }
       }

@@ -16,6 +16,7 @@ struct SettingsDialog<D: DOM> {
         .init(.notifications, .bell) { NotificationsPage(app, frame, in: $0) },
         .init(.appearance, .eye) { AppearancePage(app, in: $0) },
         .init(.privacy, .lock) { PrivacyPage(app, frame, in: $0) },
+        .init(.encryptionTab, .shield) { EncryptionPage(app, frame, in: $0) },
         .init(.devices, .device) { DevicesPage(app, frame, in: $0) },
         .init(.inviteLinks, .link) { InviteLinksPage(app, frame, in: $0) },
         .init(.keyboard, .keyboard) { ShortcutList(app.dom, in: $0) },

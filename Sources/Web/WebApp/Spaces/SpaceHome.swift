@@ -29,7 +29,7 @@ final class SpaceHome<D: DOM> {
     let back = dom.button("ma-round ma-back", icon: .back, label: .back, in: header)
     let page = dom.element("div", "ma-space-page", in: dom.element("div", "ma-space-scroller", in: node))
     let top = dom.element("div", "ma-space-top", in: page)
-    avatar = dom.avatar("ma-avatar-large ma-square", in: top)
+    avatar = dom.avatar("ma-avatar-large", in: top)
     let lines = dom.element("div", "ma-space-lines", in: top)
     name = TextView(dom, "h2", "ma-title", in: lines)
     title = name.node

@@ -1,0 +1,75 @@
+import JSON
+import MatrixModel
+import Olm
+
+/// Whose devices are whose, and what the user decides about that.
+extension EncryptionMachine {
+  var trust: Trust { Trust(of: own.deviceKeys, identities, tracker, policy) }
+
+  // MARK: The server's lists
+
+  mutating func learn(_ query: DeviceTracker.DeviceQuery, _ answer: JSON, at now: Int64) {
+    let hadIdentity = identities.own.identity != nil
+    let news = identities.answered(query, answer)
+    output.results += news.map { .identities($0) }
+    output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
+    // Another device was first with the account's first identity.
+    if !hadIdentity, identities.own.identity != nil, identities.own.isSettingUp { identities.own.cancelSetup() }
+    // Only then the signatures of others by the new key are seen.
+    if news.contains(.ownSignerChanged) { tracker.lostTrack() }
+  }
+
+  // MARK: The own identity
+
+  /// Makes keys that were wished for, once the own list is known.
+  mutating func makeIdentity() {
+    guard isStarted, tracker.outdated(among: [own.user]).isEmpty else { return }
+    if setup.takeWish(hasIdentity: identities.own.identity != nil) { identities.own.beginSetup(random: &random) }
+    endSetup(.done)
+  }
+
+  /// What the server still has to get of the own identity: its keys, then signatures.
+  func nextIdentityAsk() -> (ask: Ask, purpose: OpenRequests.Purpose)? {
+    guard own.isDevicePublished else { return nil }
+    if let body = identities.own.setupBody() { return (Ask(.uploadCrossSigningKeys, body: body), .identity) }
+    if let upload = identities.own.signatures {
+      return (Ask(.uploadCrossSigningSignatures, body: upload.body), .signatures(upload))
+    }
+    return nil
+  }
+
+  mutating func identityAccepted() { identities.own.setupAccepted(for: own) }
+
+  /// Also if the server did not accept one: it would refuse it again.
+  mutating func signaturesUploaded(_ upload: SignatureUpload) {
+    identities.own.uploaded(upload)
+    tracker.changed([own.user])
+  }
+
+  mutating func identityRefused() {
+    identities.own.cancelSetup()
+    endSetup(.failed(.refused))
+  }
+
+  private mutating func endSetup(_ outcome: EncryptionOutcome) {
+    guard !identities.own.isSettingUp, identities.own.signatures == nil else { return }
+    for number in setup.takeWaiting() { end(number, outcome) }
+  }
+
+  // MARK: The user's decisions
+
+  mutating func set(_ policy: SharingPolicy) {
+    guard policy != self.policy else { return }
+    self.policy = policy
+    unstored.policy = true
+    stale.formUnion(writing.keys)
+  }
+
+  mutating func acknowledge(_ user: UserID, _ master: Ed25519Key) {
+    if identities.acknowledge(user, master) { stale.formUnion(writing.keys) }
+  }
+
+  mutating func withdrawVerification(of user: UserID, _ master: Ed25519Key) {
+    if identities.withdrawVerification(of: user, master) { stale.formUnion(writing.keys) }
+  }
+}

@@ -1,0 +1,153 @@
+import ClientCore
+import EncryptionLink
+import JSON
+import Messenger
+import PageEncryption
+
+/// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
+final class EncryptionPage<D: DOM> {
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let device: Node
+  private let progress: Node
+  private let recovery: Node
+  private let trouble: Node
+  private var shown: (recovery: EncryptionReport.Recovery, isVerified: Bool)?
+  /// As the server said last.
+  private var found: EncryptionReport.Recovery?
+
+  @discardableResult
+  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
+    self.app = app
+    self.frame = frame
+    dom = app.dom
+    dom.element("p", "ma-note", text: .encryptionNote, in: page)
+    device = dom.element("p", "ma-safety", in: page)
+    progress = dom.element("p", "ma-note", in: page)
+    dom.setAttribute(progress, "role", "status")
+    recovery = dom.element("div", "ma-form", in: page)
+    trouble = frame.trouble(in: page)
+    app.onEncryptionState = { [self] in
+      guard frame.isOpen else { return app.onEncryptionState = nil }
+      update()
+      dom.flush()
+    }
+    inspect()
+    update()
+  }
+
+  private func inspect() {
+    app.effects.encryption.perform(.inspectRecovery) { [self] outcome in
+      guard frame.isOpen else { return }
+      if case .recovery(let state)? = outcome { found = state } else { say(outcome) }
+      update()
+      dom.flush()
+    }
+  }
+
+  // MARK: What there is
+
+  private func update() {
+    guard let state = app.effects.encryption.state else { return }
+    let isRestoring = state.restoring > state.restored
+    dom.setText(progress, isRestoring ? Strings[.keysRestored, "\(state.restored)", "\(state.restoring)"] : "")
+    guard let found, shown == nil || shown?.recovery != found || shown?.isVerified != state.isVerified else { return }
+    shown = (found, state.isVerified)
+    dom.releaseChildren(of: device)
+    Drawing.lock.draw(dom, in: device)
+    dom.element("span", text: state.isVerified ? .browserVerified : .browserUnverified, in: device)
+    dom.releaseChildren(of: recovery)
+    if !state.isVerified, found != .disabled { return showRecover() }
+    if found == .disabled {
+      state.isVerified || !state.hasIdentity ? showSetUp(.setUpRecovery) : note(.recoveryMissing)
+    } else {
+      note(found == .changed ? .recoveryChanged : .recoveryIsOn)
+      showSetUp(.newRecoveryKey)
+    }
+  }
+
+  private func note(_ words: Strings.Key) { dom.element("p", "ma-note", text: words, in: recovery) }
+
+  // MARK: Making a key
+
+  private func showSetUp(_ words: Strings.Key) {
+    dom.element("h3", "ma-field-label", text: .recoveryKey, in: recovery)
+    note(.setUpRecoveryNote)
+    let button = SubmitButton(dom, words, busy: .creating, kind: found == .disabled ? "ma-primary" : "", in: recovery)
+    dom.on(button.node, .click) { [self] _ in
+      guard !button.isBusy else { return }
+      guard found != .disabled else { return setUp(button) }
+      app.dialogs.open {
+        ConfirmDialog(
+          app, .newRecoveryKeyAsk, note: Strings[.newRecoveryKeyNote], action: .newRecoveryKey, busy: .creating, in: $0,
+          run: { ended in ended(nil) }, { [self] in setUp(button) })
+      }
+    }
+  }
+
+  private func setUp(_ button: SubmitButton<D>) {
+    button.setBusy(true)
+    dom.setText(trouble, "")
+    app.effects.encryption.perform(.setUpRecovery) { [self] outcome in
+      guard frame.isOpen else { return }
+      button.setBusy(false)
+      if case .done(let key)? = outcome { show(key) } else { say(outcome) }
+      dom.flush()
+    }
+    dom.flush()
+  }
+
+  /// Only now.
+  private func show(_ key: ByteString) {
+    found = .enabled
+    shown = app.effects.encryption.state.map { (.enabled, $0.isVerified) }
+    dom.releaseChildren(of: recovery)
+    CopyLine(app, .recoveryKey, key.string, in: recovery)
+    note(.recoveryKeyNote)
+  }
+
+  // MARK: Coming back
+
+  private func showRecover() {
+    let form = dom.element("form", "ma-form", in: recovery)
+    if found == .changed { dom.element("p", "ma-note", text: .recoveryChanged, in: form) }
+    let field = Field(dom, Strings[.recoveryField], kind: "password", autocomplete: "off", in: form)
+    let button = SubmitButton(dom, .recover, busy: .checking, in: form)
+    dom.on(form, .submit) { [self] _ in
+      guard !button.isBusy, !field.text.trimmed.utf8.isEmpty else { return field.focus() }
+      button.setBusy(true)
+      dom.setText(trouble, "")
+      app.effects.encryption.perform(.recover(ByteString(field.text.trimmed))) { [self] outcome in
+        guard frame.isOpen else { return }
+        button.setBusy(false)
+        switch outcome {
+        case .done:
+          found = .enabled
+          app.notices.show(.recovered)
+          update()
+        case .failed(.wrongKey):
+          field.setError(Strings[.wrongRecoveryKey])
+          field.focus()
+        default: say(outcome)
+        }
+        dom.flush()
+      }
+      dom.flush()
+    }
+  }
+
+  /// What went wrong.
+  private func say(_ outcome: EncryptionReport.Outcome?) {
+    let words: String =
+      switch outcome {
+      case .failed(.unreachable): Strings[.noAnswer]
+      case .failed(.unverified): Strings[.browserUnverified]
+      case .failed(.incomplete), .failed(.noBackup): Strings[.recoveryMissing]
+      case .failed(.wrongKey): Strings[.wrongRecoveryKey]
+      case .failed(.refused), .failed(.unusable): Strings[.encryptionRefused]
+      case .done, .recovery, nil: Strings[.encryptionUnavailable]
+      }
+    dom.setText(trouble, words)
+  }
+}

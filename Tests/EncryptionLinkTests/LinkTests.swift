@@ -1,0 +1,84 @@
+import JSON
+import Testing
+
+@testable import EncryptionLink
+
+@Suite struct LinkTests {
+  private static let record = LinkRecord(key: "e/in/1", value: [0, 255, 7])
+
+  static let requests: [EncryptionRequest] = [
+    .begin(user: "@ann:one.example", device: "DESK"), .loaded([record, LinkRecord(key: "e/account", value: [])]),
+    .answer(7, target: "/_matrix/client/v3/sync?since=s1", body: Array("{}".utf8)),
+    .records(8, room: "!tea:one.example", [record]),
+    .encryption(room: "!tea:one.example", content: [1]),
+    .encrypt(
+      .max,
+      UnencryptedContent(
+        room: "!tea:one.example", users: ["@ann:one.example", "@bö:two.example"], sharesHistory: true, type: "m.room.message",
+        content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken,
+    .command(1, .setUpIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
+    .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example"))
+  ]
+
+  static let reports: [EncryptionReport] = {
+    var step = EncryptionReport.Step()
+    step.deliveries = [
+      .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .undecided, about: "@bob:two.example"),
+      .late(room: "!tea:one.example", [[1], []]), .ended(1, .done("EsTc")), .ended(2, .recovery(.changed)),
+      .ended(3, .failed(.wrongKey))
+    ]
+    step.changes = [.put(record), .delete("e/send/1")]
+    step.later = [.late(room: "!tea:one.example", [])]
+    step.requests = [.init(id: .max, method: 2, target: "/_matrix/client/v3/keys/query", body: [5])]
+    step.loads = ["e/account", "e/user/"]
+    step.wakeAt = 1_700_000_000_000
+    step.broken = .changedOwnKeys
+    step.isOver = true
+    step.state.hasIdentity = true
+    step.state.backup = .replaced
+    (step.state.restored, step.state.restoring) = (3, 300)
+    return [.step(step), .step(EncryptionReport.Step()), .plainAnswer(7), .plainRecords(.max)]
+  }()
+
+  @Test(arguments: requests) func `what the page says is heard as it was said`(request: EncryptionRequest) throws {
+    let read = try EncryptionRequest.read(request.bytes(at: -5))
+    #expect(read.request == request && read.now == -5)
+  }
+
+  @Test(arguments: reports) func `what the Worker says is heard as it was said`(report: EncryptionReport) throws {
+    #expect(try EncryptionReport.read(report.bytes) == report)
+  }
+
+  @Test func `messages that are cut off, or have something behind them, are refused`() {
+    for bytes in Self.requests.map({ $0.bytes(at: 0) }) {
+      for count in 0..<bytes.count {
+        #expect(throws: LinkError.self, "\(count) of \(bytes)") { _ = try EncryptionRequest.read(Array(bytes.prefix(count))) }
+      }
+      #expect(throws: LinkError.tooLong) { _ = try EncryptionRequest.read(bytes + [0]) }
+    }
+    for bytes in Self.reports.map({ $0.bytes }) {
+      for count in 0..<bytes.count {
+        #expect(throws: LinkError.self, "\(count) of \(bytes)") { _ = try EncryptionReport.read(Array(bytes.prefix(count))) }
+      }
+      #expect(throws: LinkError.tooLong) { _ = try EncryptionReport.read(bytes + [0]) }
+    }
+  }
+
+  @Test func `a byte that is another never traps`() {
+    for bytes in Self.requests.map({ $0.bytes(at: 0) }) + Self.reports.map({ $0.bytes }) {
+      for place in bytes.indices {
+        for value in [0, 1, 127, 255] as [UInt8] {
+          var changed = bytes
+          changed[place] = value
+          _ = try? EncryptionRequest.read(changed)
+          _ = try? EncryptionReport.read(changed)
+        }
+      }
+    }
+  }
+
+  @Test func `counts that the bytes cannot hold cost no memory`() {
+    let list: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255]
+    #expect(throws: LinkError.cutOff) { _ = try EncryptionRequest.read(list) }
+  }
+}

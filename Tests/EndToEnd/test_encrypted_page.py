@@ -1,0 +1,174 @@
+"""Encrypted rooms in the page: two browsers, a client of the SDK and matrix-nio read each other; the server sees ciphertext only."""
+import asyncio
+
+import nio
+
+from browser import in_room, open_settings, people, room_fragment
+from client import User, room_path
+from harness import PATIENCE, test
+from test_encryption import devices, peers, reads
+from test_nio import ENCRYPTION, Client, good, sync_until, text
+
+NEEDS_BROWSER = True
+
+
+async def has_device(user):
+    """Until others can write to a device of the user."""
+    async with asyncio.timeout(PATIENCE):
+        while not await asyncio.to_thread(devices, user):
+            await asyncio.sleep(0.05)
+
+
+def said(user, room):
+    """Types of what was said in the room, the oldest first, as the server has it."""
+    events = user.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]
+    return [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
+
+
+@test("a page, a client of the SDK and matrix-nio write and read in an encrypted room; after a reload all of it is there")
+async def _(test):
+    alice, bob = User(test.base, "alice"), User(test.base, "bob")
+    async with Client(test, "nia") as nia:
+        room = alice.create_room(preset="private_chat", name="Vault", initial_state=[ENCRYPTION], invite=[bob.user_id, nia.user_id])
+        bob.join(room)
+        good(await nia.join(room), nio.JoinResponse)
+        heard = []
+        nia.add_event_callback(lambda _, event: heard.append(event.body), nio.RoomMessageText)
+        async with peers(test, room, [bob], ["sliding"]) as (peer,), in_room(test, room, {"alice": alice}) as page:
+            await has_device(alice)
+            await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 3)
+            await peer.ask("send", text="hello from bob")
+            await page.sees("hello from bob")
+            await page.write("hello from the page")
+            await page.sees("hello from the page")
+            await reads(peer, "hello from bob", "hello from the page")
+            await sync_until(nia, lambda: heard == ["hello from bob", "hello from the page"])
+            good(await nia.room_send(room, "m.room.message", text("hello from nia"), ignore_unverified_devices=True), nio.RoomSendResponse)
+            await page.sees("hello from nia")
+            await page.picture("encrypted-room")
+            await page.page.reload()
+            for words in ("hello from bob", "hello from the page", "hello from nia"):
+                await page.sees(words)
+            await page.write("after a reload")
+            await reads(peer, "hello from bob", "hello from the page", "hello from nia", "after a reload")
+        assert said(alice, room) == ["m.room.encrypted"] * 4
+
+
+# Everything that the origin keeps in the browser, as text.
+KEPT = """async () => {
+  const texts = Object.entries(localStorage).map(entry => entry.join(' '));
+  for (const { name } of await indexedDB.databases()) {
+    const database = await new Promise((then, failed) => Object.assign(indexedDB.open(name), { onsuccess: e => then(e.target.result), onerror: failed }));
+    for (const table of database.objectStoreNames) {
+      const all = database.transaction(table).objectStore(table).getAll();
+      await new Promise(then => { all.onsuccess = then; });
+      texts.push(...all.result.map(value => value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)));
+    }
+    database.close();
+  }
+  return texts.join('\\n');
+}"""
+
+
+@test("a person makes an encrypted room, another joins it, and they talk; neither server nor browser has a word of it in clear text")
+async def _(test):
+    users = {"alice": User(test.base, "alice"), "boris": User(test.base, "boris")}
+    async with people(test, "alice", "boris") as (alice, boris):
+        await alice.sign_in(users["alice"])
+        await boris.sign_in(users["boris"])
+        await alice.page.get_by_role("button", name="New conversation").first.click()
+        await alice.dialog.get_by_role("tab", name="New room").click()
+        await alice.dialog.get_by_label("Room name").fill("Bank")
+        await alice.dialog.get_by_label("Invite (optional)").press_sequentially(users["boris"].user_id + " ")
+        await alice.dialog.get_by_label("End-to-end encrypted").check()
+        await alice.picture("new-encrypted-room")
+        await alice.dialog.get_by_role("button", name="Create room").click()
+        await alice.heading("Bank").wait_for()
+        await alice.page.get_by_text("End-to-end encrypted").first.wait_for()
+        await boris.entry("Bank").click()
+        await boris.page.get_by_role("button", name="Accept").click()
+        await boris.composer.wait_for()
+        await has_device(users["boris"])
+        await alice.write("the combination is 1234")
+        await boris.sees("the combination is 1234")
+        await boris.write("thank you kindly")
+        await alice.sees("thank you kindly")
+        # An edit, a reaction and an answer are of the message that they are about.
+        await boris.picture("encrypted-answer")
+        room = next(iter(users["alice"].sync()["rooms"]["join"]))
+        assert said(users["alice"], room) == ["m.room.encrypted"] * 2
+        for person in (alice, boris):
+            # The list is kept when the page goes away.
+            await person.page.reload()
+            await person.entry("Bank").wait_for()
+            kept = await person.page.evaluate(KEPT)
+            for words in ("combination", "thank you kindly", users[person.name].token, "ed25519"):
+                assert words not in kept, f"{words} can be read in the browser of {person.name}"
+
+
+@test("in a room that was not encrypted its administrator turns encryption on, once asked, and what follows is encrypted")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Parlour", invite=[boris.user_id])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await one.write("in clear text")
+        await other.sees("in clear text")
+        await one.page.get_by_role("button", name="Members and settings").click()
+        await one.room_settings("Access")
+        await one.dialog.get_by_role("button", name="Turn on encryption").click()
+        await one.dialog.last.get_by_text("This cannot be turned off later").wait_for()
+        await one.picture("turn-on-encryption")
+        await one.dialog.last.get_by_role("button", name="Turn on", exact=True).click()
+        await one.dialog.get_by_text("End-to-end encrypted").wait_for()
+        await one.page.keyboard.press("Escape")
+        await asyncio.gather(has_device(alice), has_device(boris))
+        await other.page.get_by_text("End-to-end encrypted").first.wait_for()
+        await one.write("under lock and key")
+        await other.sees("under lock and key")
+        await other.write("I can read it")
+        await one.sees("I can read it")
+        assert said(alice, room) == ["m.room.message", "m.room.encrypted", "m.room.encrypted"]
+
+
+async def open_encryption(person):
+    await open_settings(person.page)
+    await person.dialog.get_by_role("tab", name="Encryption").click()
+
+
+@test("a person makes a recovery key in one browser and reads old messages in another with it; a wrong one is refused")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Archive", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        await one.write("from long ago")
+        await other.sees("from long ago")
+        await other.write("so it is")
+        await one.sees("so it is")
+        await open_encryption(one)
+        await one.dialog.get_by_text("This browser is verified.").wait_for()
+        await one.dialog.get_by_role("button", name="Set up recovery").click()
+        await one.dialog.get_by_text("Write it down").wait_for()
+        key = await one.dialog.locator(".ma-copy-text").last.inner_text()
+        await one.picture("recovery-key")
+        assert len(key.split()) == 12, "48 characters in groups of four"
+        async with people(test, "alice2") as third:
+            await third.sign_in(alice, room_fragment(room))
+            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await open_encryption(third)
+            await third.dialog.get_by_text("This browser is not verified").wait_for()
+            field = third.dialog.get_by_label("Recovery key or passphrase")
+            await field.fill(key[:-4] + "abcd")
+            await third.dialog.get_by_role("button", name="Verify with recovery key").click()
+            await third.dialog.get_by_text("This is not the recovery key").wait_for()
+            await third.picture("wrong-recovery-key")
+            await field.fill(key)
+            await third.dialog.get_by_role("button", name="Verify with recovery key").click()
+            await third.dialog.get_by_text("This browser is verified.").wait_for()
+            await third.page.keyboard.press("Escape")
+            await third.sees("from long ago")
+            await third.sees("so it is")
+            await third.write("and I am back")
+            await other.sees("and I am back")
