@@ -10,6 +10,7 @@ from server import ROOT
 
 AT_ONCE = r"^import (?:[^'\n]* from )?'\./([\w.-]+)';"
 LATER = r"\bimport\('\./([\w.-]+)'\)"
+WORKER = r"\bnew Worker\(new URL\('([\w.-]+)'"
 
 
 def text(*path):
@@ -45,7 +46,7 @@ def _(test):
     kept = re.findall(r"'([^']+)'", re.search(r"^const files = \[(.*?)\];", worker, re.MULTILINE | re.DOTALL).group(1))
     kept_scripts = [name for name in kept if name.endswith(".js")]
     # What is imported later is wanted without a network, too.
-    wanted = imported(scripts, AT_ONCE, LATER)
+    wanted = imported(scripts, AT_ONCE, LATER, WORKER)
     assert sorted(kept_scripts) == sorted(wanted), set(kept_scripts) ^ wanted
     linked = set(re.findall(r'<link rel="(?:icon|manifest|preload|stylesheet)" href="([^"]+)"', page))
     assert linked <= set(kept), linked - set(kept)

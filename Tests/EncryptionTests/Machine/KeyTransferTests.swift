@@ -94,6 +94,20 @@ import Testing
     #expect(imports([forged], by: other) == 1 && exported(by: other).count == 2, "another name: its session's ID differs")
   }
 
+  @Test func `keys of a file go into the backup, unless nothing of them is new`() throws {
+    server.members = [ann]
+    let desk = try host(ann, "DESK")
+    try settle(desk)
+    var random = SecretSource.repeating(seed: [9])
+    let known = try TestSession(seed: "known"), new = try TestSession(seed: "new")
+    #expect(imports([try known.claimed()], by: desk) == 1)
+    var backup = KeyBackup(version: "1", pair: Curve25519KeyPair(from: &random))
+    backup.endScan()
+    desk.machine.use(backup)
+    #expect(imports([try known.claimed(), try new.claimed()], by: desk) == 1)
+    #expect(desk.machine.backup?.nextNames(at: 1_000_000) == [new.name])
+  }
+
   @Test func `a record that is damaged is left out of an export, one of a newer version ends the machine`() throws {
     server.members = [ann]
     let desk = try host(ann, "DESK")

@@ -254,16 +254,15 @@ enum RecordNeed: Hashable, Sendable {
   case all
   case sessions(Curve25519Key)
   case keys(RoomKeys.Name)
-  /// One of `EncryptionMachine.keySlices`, for the backup or for a file.
-  case part(UInt8)
-  case slice(UInt8)
+  /// One of 256 parts of all sessions of rooms: for the backup, and for an export.
+  case part(UInt8), slice(UInt8)
 
   func prefixes(_ names: RecordNames) -> [ByteString] {
     switch self {
     case .all: RecordNames.inMemory
     case .sessions(let identity): [names.sessions(with: identity)]
     case .keys(let name): [names.keys(of: name)]
-    case .slice(let number), .part(let number): [RecordNames.keys(ofSlice: number)]
+    case .part(let part), .slice(let part): [RecordNames.keys(ofPart: part)]
     }
   }
 }

@@ -51,8 +51,8 @@ struct RecordNames: Sendable {
     ByteString(named("e/in/", ByteString(name.room.string + " " + name.session.string)).string + "/")
   }
   func session(_ name: RoomKeys.Name) -> ByteString { ByteString(keys(of: name).string + Self.sessionName) }
-  /// All records of every 256th session begin with it: names are tags, so they are spread evenly.
-  static func keys(ofSlice slice: UInt8) -> ByteString { ByteString("e/in/" + hexadecimal([slice]).string) }
+  /// All records of one of 256 parts of the sessions begin with it: names are tags, so they are spread evenly.
+  static func keys(ofPart part: UInt8) -> ByteString { ByteString("e/in/" + hexadecimal([part]).string) }
   /// Whether it is the record of a session's keys, not a page or a mark beside them.
   static func isSession(_ key: ByteString) -> Bool {
     key.utf8.starts(with: "e/in/".utf8)
