@@ -180,7 +180,8 @@ export class Program {
   #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
 
   // Behind the first screen, so that they are there when they are needed, or the network is not. One after the other, as
-  // Web/program-parts.txt has them: a slow network is not shared by the room and what is needed after it. The page for administrators is for few, and without a network it shows nothing.
+  // Web/program-parts.txt has them: a slow network is not shared by the room and what is needed after it. The page for administrators
+  // is for few, and without a network it shows nothing.
   async loadParts() {
     for (const name of [...this.#parts.keys()].filter(name => name !== 'administration')) await this.loadPart(name).catch(() => {});
   }

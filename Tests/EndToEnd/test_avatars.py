@@ -126,8 +126,11 @@ async def _(test):
 
 async def above_names(person):
     """In no tile a name lies over the face. Tiles and their parts are found as they are drawn."""
-    covered = await person.page.evaluate("""() => [...document.querySelectorAll('.gc-tile')].filter(tile => tile.checkVisibility()).filter(tile =>
-      tile.querySelector('.gc-avatar').getBoundingClientRect().bottom > tile.querySelector('.gc-name').getBoundingClientRect().top).map(tile => tile.ariaLabel)""")
+    covered = await person.page.evaluate("""() => {
+      const box = (tile, part) => tile.querySelector(part).getBoundingClientRect();
+      return [...document.querySelectorAll('.gc-tile')].filter(tile => tile.checkVisibility() && box(tile, '.gc-avatar').bottom > box(tile, '.gc-name').top)
+        .map(tile => tile.ariaLabel);
+    }""")
     assert not covered, covered
 
 
