@@ -72,13 +72,14 @@ let package = Package(
     // Web
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     module(
-      "PageEncryption", in: "Web", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "WebHost"],
+      "ClientHost", in: "Web",
+      uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "WebHost"],
       settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "EncryptionLink", "PageEncryption", "WebHost"
+        "ClientHost", "EncryptionLink", "WebHost"
       ],
       settings: web),
     program(
@@ -272,8 +273,8 @@ let package = Package(
     tests(of: "EncryptionLink", uses: ["JSON"]),
     tests(of: "EncryptionWorker", uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
-    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "MessengerTesting", "WebHost"]),
-    tests(of: "PageEncryption", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
+    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "WebHost"]),
+    tests(of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),

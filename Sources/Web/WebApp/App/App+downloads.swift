@@ -1,4 +1,5 @@
 import ClientCore
+import ClientHost
 import MatrixModel
 import Messenger
 import WebHost

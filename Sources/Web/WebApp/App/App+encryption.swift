@@ -3,7 +3,7 @@ import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
-import PageEncryption
+import ClientHost
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {

@@ -3,7 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
-import PageEncryption
+import ClientHost
 import WebHost
 
 /// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,

@@ -1,3 +1,4 @@
+import ClientHost
 import JSON
 import Messenger
 import WebHost

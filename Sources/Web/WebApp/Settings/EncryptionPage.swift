@@ -2,7 +2,7 @@ import ClientCore
 import EncryptionLink
 import JSON
 import Messenger
-import PageEncryption
+import ClientHost
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
 final class EncryptionPage<D: DOM> {

@@ -4,24 +4,26 @@ import Messenger
 import WebHost
 
 /// Where the homeserver is.
-struct Server {
+package struct Server {
   private static let setting = "server"
 
   /// `scheme://host[:port]`, without a slash at the end.
-  var base: String
+  package var base: String
 
-  static var saved: Server { Server(base: Host.setting(setting) ?? Host.origin) }
+  package init(base: String) { self.base = base }
 
-  func save() { Host.setSetting(Server.setting, base.hasSameBytes(as: Host.origin) ? nil : base) }
+  package static var saved: Server { Server(base: Host.setting(setting) ?? Host.origin) }
+
+  package func save() { Host.setSetting(Server.setting, base.hasSameBytes(as: Host.origin) ? nil : base) }
 
   /// Without the scheme, for people.
-  var name: String {
+  package var name: String {
     let bytes = ByteString(base)
     return String(decoding: bytes.utf8.dropFirst(Server.scheme(of: bytes)?.count ?? 0), as: UTF8.self)
   }
 
   /// What a person typed as an address: `https` where they named no scheme, no path. nil for what cannot be a host.
-  static func address(typed: String) -> Server? {
+  package static func address(typed: String) -> Server? {
     let text = ByteString(typed.trimmed)
     let scheme = scheme(of: text)
     let rest = text.utf8.dropFirst(scheme?.count ?? 0).prefix { $0 != UInt8(ascii: "/") }
@@ -43,7 +45,7 @@ struct Server {
   }
 
   /// The address that the server's `.well-known` names. Spec: Client-Server API, "Well-known URIs".
-  static func named(inWellKnown body: [UInt8]) -> Server? {
+  package static func named(inWellKnown body: [UInt8]) -> Server? {
     do throws(JSONError) {
       guard let base = try JSON.parse(body)["m.homeserver"]?["base_url"]?.string else { return nil }
       return address(typed: base)
@@ -53,7 +55,7 @@ struct Server {
   }
 
   /// Asks the address for its `.well-known`; without one the address itself is the server.
-  func discover(_ then: @escaping (Server) -> Void) {
+  package func discover(_ then: @escaping (Server) -> Void) {
     let request = HostRequest(method: "GET", url: base + "/.well-known/matrix/client", timeoutMilliseconds: 8_000)
     Host.fetch(request) { response in
       then(response.status == 200 ? Server.named(inWellKnown: response.body) ?? self : self)

@@ -4,14 +4,14 @@ import Messenger
 import WebHost
 
 /// Picked files that wait to be sent or are on the screen, by the name the client knows them by. Those that wait outlive the page.
-final class BlobShelf {
+package final class BlobShelf {
   private var files: [ByteString: PickedFile] = [:]
   private var urls: [ByteString: String] = [:]
   /// Of files that were let go of, and may still be on the screen.
   private var shown: [ByteString] = []
   private var last = 0
 
-  func add(_ file: PickedFile) -> BlobHandle {
+  package func add(_ file: PickedFile) -> BlobHandle {
     last += 1
     // A name from before a reload must not meet a new file.
     let handle = BlobHandle(ByteString("\(Host.wallClockMilliseconds()).\(last)"))
@@ -21,7 +21,7 @@ final class BlobShelf {
   }
 
   /// An address under which the page shows the file; nil where it is gone.
-  func url(_ blob: BlobHandle) -> String? {
+  package func url(_ blob: BlobHandle) -> String? {
     if let known = urls[blob.name] { return known }
     guard let file = files[blob.name] else { return nil }
     let url = Host.objectURL(file)
@@ -30,14 +30,14 @@ final class BlobShelf {
   }
 
   /// Its address stays: a row may show the picture until the next `forgetShown`.
-  func release(_ blob: BlobHandle) {
+  package func release(_ blob: BlobHandle) {
     files[blob.name] = nil
     if urls[blob.name] != nil { shown.append(blob.name) }
     Host.dropFile(named: blob.name.string)
   }
 
   /// Lets go of what was released: no row shows it anymore.
-  func forgetShown() {
+  package func forgetShown() {
     for name in shown {
       guard let url = urls[name] else { continue }
       Host.revokeObjectURL(url)
@@ -47,7 +47,7 @@ final class BlobShelf {
   }
 
   /// Finds the file in memory, or one kept before the page was reloaded; nil if there is neither.
-  func find(_ blob: BlobHandle, _ then: @escaping (PickedFile?) -> Void) -> HostTask? {
+  package func find(_ blob: BlobHandle, _ then: @escaping (PickedFile?) -> Void) -> HostTask? {
     if let file = files[blob.name] {
       then(file)
       return nil

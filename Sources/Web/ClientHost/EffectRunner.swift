@@ -2,28 +2,27 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
-import PageEncryption
 import WebHost
 
 /// Carries out what the client asks for: requests, timers, the store.
-final class EffectRunner {
-  var server: Server
-  let blobs = BlobShelf()
-  let encryption = PageEncryption()
+package final class EffectRunner {
+  package var server: Server
+  package let blobs = BlobShelf()
+  package let encryption = PageEncryption()
   /// Takes the answers.
-  var answer: (Input) -> Void = { _ in } {
+  package var answer: (Input) -> Void = { _ in } {
     didSet { encryption.answer = answer }
   }
   private let storeName: String
   private var store: KeyValueStore?
   private var requests: IDTable<HostTask> = [:]
   private var timers: IDTable<HostTask> = [:]
-  private(set) var isStopped = false
+  package private(set) var isStopped = false
   /// Whether a request is made, and answered, when nothing else is any more.
-  var outlives: (RequestID) -> Bool = { _ in false }
+  package var outlives: (RequestID) -> Bool = { _ in false }
 
   /// - Parameter storeName: empty for one that goes away with the page.
-  init(server: Server, storeName: String = "martlet") {
+  package init(server: Server, storeName: String = "martlet") {
     self.server = server
     self.storeName = storeName
     encryption.read = { [self] prefix, then in read(StoreRange(prefix: prefix), then) }
@@ -31,7 +30,7 @@ final class EffectRunner {
   }
 
   /// Opens the store; what is asked before that would be lost.
-  func open(_ then: @escaping () -> Void) {
+  package func open(_ then: @escaping () -> Void) {
     Host.openStore(named: storeName) { [self] opened in
       store = opened
       encryption.prepare(then)
@@ -39,14 +38,14 @@ final class EffectRunner {
   }
 
   /// Nothing is answered any more but what outlives this; writes that were begun still happen.
-  func stop() {
+  package func stop() {
     isStopped = true
     for id in requests.keys where !outlives(id) { requests.removeValue(forKey: id)?.cancel() }
     for task in timers.values { task.cancel() }
     timers = [:]
   }
 
-  func run(_ effect: Effect) {
+  package func run(_ effect: Effect) {
     guard !isStopped else {
       switch effect {
       case .request(let id, let request): if outlives(id) { send(id, request) }
@@ -124,7 +123,7 @@ final class EffectRunner {
     answer(.response(id, response.status == 0 ? .networkError : .answer(status: response.status, body: response.body)))
   }
 
-  func hostRequest(_ request: HTTPRequest) -> HostRequest {
+  package func hostRequest(_ request: HTTPRequest) -> HostRequest {
     var headers: [(name: String, value: String)] = []
     if let type = request.contentType { headers.append(("Content-Type", type)) }
     if let token = request.accessToken { headers.append(("Authorization", "Bearer " + token.string)) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClientCore
 @testable import EncryptionWorker
-@testable import PageEncryption
+@testable import ClientHost
 
 /// The page's side with the machine of the Worker, a store in memory and a server that has no other devices.
 private final class Desk {
