@@ -164,6 +164,20 @@ private final class Desk {
     #expect(desk.isLost)
   }
 
+  @Test func `a page that is closed writes nothing more: another has the store`() {
+    let desk = Desk()
+    desk.signIn()
+    desk.page.begin()
+    desk.isLoaded = false
+    let late = desk.page.send
+    desk.page.close()
+    desk.isLoaded = true
+    desk.settle()
+    #expect(desk.stored.isEmpty && desk.page.send == nil && late != nil)
+    desk.encrypt(5)
+    #expect(desk.refused == [5] && desk.stored.isEmpty)
+  }
+
   @Test func `another session is another device`() {
     let desk = Desk()
     desk.signIn()

@@ -40,6 +40,7 @@ package final class EffectRunner {
   /// Nothing is answered any more but what outlives this; writes that were begun still happen.
   package func stop() {
     isStopped = true
+    encryption.close()
     for id in requests.keys where !outlives(id) { requests.removeValue(forKey: id)?.cancel() }
     for task in timers.values { task.cancel() }
     timers = [:]

@@ -89,6 +89,12 @@ package final class PageEncryption {
     say(.begin(user: owner.userID.text, device: owner.deviceID.text))
   }
 
+  /// Nothing more is said or written: another page has the store now.
+  package func close() {
+    stop()
+    isLost = true
+  }
+
   private func stop() {
     port = nil
     send = nil
