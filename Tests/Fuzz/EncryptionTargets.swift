@@ -46,7 +46,7 @@
     }
     let identity = identities.identity(of: EncryptionWorld.bob)
     precondition(identity?.pinned == world.pinned && !identities.isVerified(EncryptionWorld.bob))
-    let trust = Trust(of: world.own.deviceKeys, identities, tracker, SharingPolicy())
+    let trust = Trust(of: world.own.deviceKeys, identities, tracker, SharingPolicy(readers: .signed))
     for reader in (try? trust.recipients([EncryptionWorld.bob]))?.readers ?? [] {
       precondition(identities.identity(of: reader.user)?.hasSigned(reader) ?? false)
     }
