@@ -66,7 +66,11 @@ import Testing
         (host.crash, host.answersLoads) = (nil, true)
         host.load(at: now)
       }
-      for host in hosts.dropFirst(2) { host.begin(.setUpIdentity, at: now) }
+      for host in hosts.dropFirst(2) {
+        // What was lost has made it pause.
+        host.handle(.reachable, at: now)
+        host.begin(.setUpIdentity, at: now)
+      }
       do {
         try server.settle(hosts, at: &now)
       } catch {
