@@ -228,7 +228,7 @@ def terminal(shell, room, folder):
     plan = os.path.join(folder, "plan.txt")
     with open(plan, "w") as file:
         file.write("Tea at four")
-    shell.call("send", room, "--file", plan, code=1)
+    shell.call("send", room, "--file", plan)
     page = os.path.join(folder, "tea.html")
     shell.name(folder, "/home/bob")
     shell.call("export", room, "--to", page)

@@ -314,8 +314,13 @@ async def stored(page, database, store, condition):
         records = await page.evaluate("""([database, store]) => new Promise(done => {
           const opening = indexedDB.open(database);
           opening.onsuccess = () => {
-            const reading = opening.result.transaction(store).objectStore(store).getAll();
-            reading.onsuccess = () => { opening.result.close(); done(reading.result.map(one => one instanceof Blob ? one.name : new TextDecoder().decode(one))); };
+            const entries = opening.result.transaction(store).objectStore(store), keys = entries.getAllKeys(), values = entries.getAll();
+            values.onsuccess = async () => {
+              opening.result.close();
+              const key = await seal.keyOf(database);
+              done(await Promise.all(values.result.map(async (one, k) =>
+                one instanceof Blob ? one.name : new TextDecoder().decode(await seal.open(key, keys.result[k], one)))));
+            };
           };
         })""", [database, store])
         if condition(records):
