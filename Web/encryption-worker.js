@@ -39,10 +39,16 @@ function take(message) {
 
 onmessage = ({ data }) => { if (program) take(data); else waiting.push(data); };
 
+// While ./run builds it: the page says so (encryption.js).
+function onBuilding() {
+  postMessage('building');
+  return () => postMessage('built');
+}
+
 // Without a network it tries again, ever less often: the rooms wait for it.
 async function fetched() {
   for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
-    try { return await fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url)); } catch (error) { console.info(String(error)); }
+    try { return await fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url), onBuilding); } catch (error) { console.info(String(error)); }
     await new Promise(resolve => setTimeout(resolve, pause));
   }
 }

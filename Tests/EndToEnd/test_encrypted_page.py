@@ -205,3 +205,29 @@ async def _(test):
         await other.picture("encrypted-files")
         events = [event for event in alice.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["type"] == "m.room.encrypted"]
         assert len(events) == 2 and "plan" not in str(events) and "mxc" not in str(events)
+
+
+@test("encryption whose program is still being built says so; what was written goes out once it is there")
+async def _(test):
+    alice = User(test.base, "alice")
+    room = alice.create_room(preset="private_chat", name="Early", initial_state=[ENCRYPTION])
+    early = ["the first"]
+
+    async def as_while_building(route):
+        if early:
+            early.pop()
+            await route.fulfill(status=503, headers={"Retry-After": "1"}, body="still being built")
+        else:
+            await route.continue_()
+
+    async with people(test, "alice", service_workers="block") as one:
+        await one.page.route("**/EncryptionWorker.wasm", as_while_building)
+        await one.sign_in(alice, room_fragment(room))
+        await one.page.get_by_role("alert").filter(has_text="still being built").wait_for()
+        await one.write("patience")
+        await one.sees("patience")
+        await one.page.get_by_role("alert").filter(has_text="still being built").wait_for(state="detached")
+        async with asyncio.timeout(PATIENCE):
+            while not await asyncio.to_thread(said, alice, room):
+                await asyncio.sleep(0.1)
+        assert said(alice, room) == ["m.room.encrypted"]
