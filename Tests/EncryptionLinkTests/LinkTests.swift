@@ -16,7 +16,7 @@ import Testing
       UnencryptedContent(
         room: "!tea:one.example", users: ["@ann:one.example", "@bö:two.example"], sharesHistory: true, type: "m.room.message",
         content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken,
-    .command(1, .setUpIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
+    .command(1, .setUpIdentity), .command(6, .resetIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
     .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example"))
   ]
 

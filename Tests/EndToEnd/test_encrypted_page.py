@@ -4,7 +4,7 @@ import asyncio
 import nio
 
 from browser import expect, in_room, open_settings, people, room_fragment, send_files
-from client import User, room_path
+from client import PASSWORD, User, room_path
 from harness import PATIENCE, test
 from test_encryption import devices, peers, reads
 from test_hostile import dot
@@ -231,3 +231,41 @@ async def _(test):
             while not await asyncio.to_thread(said, alice, room):
                 await asyncio.sleep(0.1)
         assert said(alice, room) == ["m.room.encrypted"]
+
+
+@test("without another device and a recovery key encryption begins anew with the password; others decide before they write to the new keys")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Phoenix", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with people(test, "boris") as other:
+        await other.sign_in(boris, room_fragment(room))
+        async with in_room(test, room, {"alice": alice}) as one:
+            await asyncio.gather(has_device(alice), has_device(boris))
+            await open_encryption(one)
+            await one.dialog.get_by_text("This browser is verified.").wait_for()
+            await one.page.keyboard.press("Escape")
+            await other.write("to the first")
+            await one.sees("to the first")
+        async with people(test, "alice2") as two:
+            await two.sign_in(alice, room_fragment(room))
+            await two.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await open_encryption(two)
+            await two.dialog.get_by_text("This account has no recovery key yet.").wait_for()
+            await two.picture("no-recovery-key")
+            await two.dialog.get_by_role("button", name="I have neither").click()
+            await two.dialog.get_by_text("Older encrypted messages stay unreadable").wait_for()
+            await two.dialog.get_by_role("button", name="Start anew").click()
+            await two.dialog.get_by_label("Password", exact=True).fill(PASSWORD)
+            await two.picture("reset-password")
+            await two.page.keyboard.press("Enter")
+            await two.page.get_by_text("Write it down").wait_for()
+            await two.page.get_by_text("This browser is verified.").wait_for()
+            await two.page.keyboard.press("Escape")
+            await other.write("to the new keys")
+            await other.page.get_by_role("article", name="Not sent").wait_for()
+            await other.page.get_by_role("button", name="Try again").click()
+            await other.dialog.get_by_text("have changed").wait_for()
+            await other.picture("keys-have-changed")
+            await other.dialog.get_by_role("button", name="Send anyway").click()
+            await two.sees("to the new keys")

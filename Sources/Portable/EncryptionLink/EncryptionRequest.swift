@@ -49,6 +49,8 @@ package struct UnencryptedContent: Equatable, Sendable {
 package enum EncryptionAction: Equatable, Sendable {
   /// Makes the account's cross-signing keys if it has none.
   case setUpIdentity
+  /// Makes others in place of those that there are.
+  case resetIdentity
   /// Ends with the recovery key as text.
   case setUpRecovery
   case inspectRecovery
@@ -167,6 +169,7 @@ extension EncryptionAction {
     case .acceptIdentity(let user):
       writer.write(kind: 4)
       writer.write(user)
+    case .resetIdentity: writer.write(kind: 5)
     }
   }
 
@@ -177,6 +180,7 @@ extension EncryptionAction {
     case 2: self = .inspectRecovery
     case 3: self = .recover(try reader.text())
     case 4: self = .acceptIdentity(of: try reader.text())
+    case 5: self = .resetIdentity
     default: throw .unknownKind
     }
   }

@@ -16,6 +16,8 @@ package final class PageEncryption {
   package var answer: (Input) -> Void = { _ in }
   /// Asks the homeserver in the client's name.
   package var ask: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
+  /// Likewise, with the person's password where the server wants it.
+  package var askSurely: (QueryRequest, @escaping (QueryResult) -> Void) -> Void = { _, _ in }
   /// The client has to go on without encryption.
   package var onLost: () -> Void = {}
   /// What views show; nil while the machine is not there.
@@ -51,6 +53,8 @@ package final class PageEncryption {
   private var toldRooms: Set<RoomID> = []
   private var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
   private var lastAction: UInt64 = 0
+  /// The action for which the person may be asked for the password.
+  private var resetting: UInt64?
   private var wakeTimer: (at: Int64, task: HostTask)?
 
   /// What the machine wants to be stored, and what happens once it is.
@@ -179,6 +183,8 @@ package final class PageEncryption {
     begin()
     guard send != nil else { return then(nil) }
     lastAction += 1
+    // Else nobody is asked for a password: it is behind the scenes.
+    if action == .resetIdentity { resetting = lastAction }
     actions[lastAction] = then
     say(.command(lastAction, action))
   }
@@ -249,7 +255,9 @@ package final class PageEncryption {
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
-    case .ended(let number, let outcome): actions.removeValue(forKey: number)?(outcome)
+    case .ended(let number, let outcome):
+      if resetting == number { resetting = nil }
+      actions.removeValue(forKey: number)?(outcome)
     }
   }
 
@@ -290,7 +298,9 @@ package final class PageEncryption {
     let method = Endpoint.Method(rawValue: request.method) ?? .get
     let body = request.body.isEmpty ? nil : request.body
     let endpoint = Endpoint(method, "", rateLimited: true)
-    ask(QueryRequest(endpoint: endpoint, target: request.target.string, body: body)) { [self] result in
+    let query = QueryRequest(endpoint: endpoint, target: request.target.string, body: body)
+    let way = resetting == nil ? ask : askSurely
+    way(query) { [self] result in
       switch result {
       case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
       case .failed(let error): say(.failed(request.id, isFinal: error.isFinalForEncryption))
@@ -335,8 +345,8 @@ extension StoreOperation {
 extension ClientError {
   /// Whether another try would end the same.
   fileprivate var isFinalForEncryption: Bool {
-    // Nobody is asked for a password behind the scenes.
     if case .authenticationNeeded = self { return true }
+    if case .cancelled = self { return true }
     guard case .refused(let status, _, _, _) = self else { return false }
     return (400..<500).contains(status) && status != 401 && status != 429
   }

@@ -89,6 +89,7 @@ struct WorkerDesk {
   private mutating func begin(_ action: EncryptionAction, _ number: UInt64, at now: Int64) -> EncryptionStep? {
     switch action {
     case .setUpIdentity: return host?.handle(.command(number, .setUpIdentity), at: now)
+    case .resetIdentity: return host?.handle(.command(number, .resetIdentity), at: now)
     case .setUpRecovery:
       let secret = random.secret(32)
       actions.recoveryKeys[number] = RecoveryKey(secret)?.text

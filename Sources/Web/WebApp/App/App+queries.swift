@@ -43,6 +43,25 @@ extension App {
     dom.flush()
   }
 
+  /// The same with the user's password, if the server wants it.
+  func askSurely(_ request: QueryRequest, _ then: @escaping (QueryResult) -> Void) {
+    ask(request) { [self] result in
+      guard case .failed(.authenticationNeeded(let needed)) = result else { return then(result) }
+      dialogs.open {
+        AuthenticationDialog(self, needed, in: $0) { [self] stage, ended in
+          guard let stage else { return then(.failed(.cancelled)) }
+          var sure = request
+          sure.authentication = stage.body(session: needed.session)
+          ask(sure) { result in
+            if case .failed(.authenticationNeeded(let again)) = result, again.refusal != nil { return ended(false) }
+            ended(true)
+            then(result)
+          }
+        }
+      }
+    }
+  }
+
   /// The same for requests that need the user's password. If the user closes the dialog, the query fails with `cancelled`.
   func askSurely<Answer>(_ query: Query<Answer>, _ then: @escaping (Result<Answer, ClientError>) -> Void) {
     ask(query) { [self] result in

@@ -74,6 +74,7 @@ final class App<D: DOM> {
     effects.answer = { [self] in take($0) }
     effects.outlives = { [self] in client.isPassedOn($0) }
     effects.encryption.ask = { [self] in ask($0, $1) }
+    effects.encryption.askSurely = { [self] in askSurely($0, $1) }
     effects.encryption.onLost = { [self] in loseEncryption() }
     effects.encryption.onNew = { [self] in reviewEncryptedRooms() }
     effects.encryption.onState = { [self] in onEncryptionState?() }

@@ -60,7 +60,9 @@ final class EncryptionPage<D: DOM> {
     dom.releaseChildren(of: recovery)
     if !state.isVerified, found != .disabled { return showRecover() }
     if found == .disabled {
-      state.isVerified || !state.hasIdentity ? showSetUp(.setUpRecovery) : note(.recoveryMissing)
+      if state.isVerified || !state.hasIdentity { return showSetUp(.setUpRecovery) }
+      note(.recoveryMissing)
+      showReset()
     } else {
       note(found == .changed ? .recoveryChanged : .recoveryIsOn)
       showSetUp(.newRecoveryKey)
@@ -134,6 +136,36 @@ final class EncryptionPage<D: DOM> {
         dom.flush()
       }
       dom.flush()
+    }
+    showReset()
+  }
+
+  // MARK: Beginning anew
+
+  private func showReset() {
+    let button = dom.button("ma-link", .resetKeys, in: recovery)
+    dom.on(button, .click) { [self] _ in
+      app.dialogs.open {
+        ConfirmDialog(
+          app, .resetKeysAsk, note: Strings[.resetKeysNote], action: .resetKeysNow, busy: .creating, in: $0,
+          run: { ended in ended(nil) }, { [self] in reset() })
+      }
+    }
+  }
+
+  private func reset() {
+    dom.setText(trouble, "")
+    app.effects.encryption.perform(.resetIdentity) { [self] outcome in
+      guard frame.isOpen else { return }
+      guard case .done? = outcome else {
+        say(outcome)
+        return dom.flush()
+      }
+      app.effects.encryption.perform(.setUpRecovery) { [self] outcome in
+        guard frame.isOpen else { return }
+        if case .done(let key)? = outcome { show(key) } else { say(outcome) }
+        dom.flush()
+      }
     }
   }
 
