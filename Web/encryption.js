@@ -1,23 +1,16 @@
 // The line to the Worker of end-to-end encryption (encryption-worker.js) for the program: bytes each way, and the end of it.
 
-import { word } from './language.js';
-import { notice } from './page.js';
-
-let endNotice = null;
-
-function tellBuilding(isOver) {
-  endNotice?.();
-  endNotice = isOver ? null : notice(word('building'), word('close'), () => tellBuilding(true));
-}
-
 export const service = program => {
   const { objects } = program;
   return {
     // `id` is told each message under code 1, and under code 0 that the Worker is gone.
     encryption_open(id) {
       const worker = new Worker(new URL('encryption-worker.js', import.meta.url), { type: 'module' });
+      let endBuilding = null;
       worker.onmessage = ({ data }) => {
-        if (typeof data === 'string') tellBuilding(data === 'built'); else program.dispatch(id, 1, 0, 0, data);
+        if (data === 'building') endBuilding = program.building();
+        else if (data === 'built') endBuilding?.();
+        else program.dispatch(id, 1, 0, 0, data);
       };
       worker.onerror = event => {
         event.preventDefault();

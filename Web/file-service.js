@@ -3,7 +3,6 @@
 import { describe, dropFile, dropFiles, findFile, keepFile } from './files.js';
 import { asShown } from './media.js';
 import { readHead, upload } from './network.js';
-import { encryptFile } from './sealed-files.js';
 import { giveUp, uploadFile } from './uploads.js';
 
 let lastFile = 1 << 30;
@@ -33,6 +32,7 @@ export const service = program => {
       let isStopped = false, sending = null;
       objects.set(id, { stop: () => { isStopped = true; sending?.stop(); } });
       try {
+        const { encryptFile } = await import('./sealed-files.js');
         const { blob, keys } = await encryptFile(file(number));
         if (isStopped) return;
         program.dispatch(id, -2, 0, 0, keys.join('\n'));

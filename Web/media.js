@@ -1,7 +1,6 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
 import { locale } from './language.js';
-import { decryptFile, isSealed, largest } from './sealed-files.js';
 
 export const service = program => ({
   image_access: ([prefix, token]) => setMediaAccess(prefix, token),
@@ -44,6 +43,9 @@ export function asShown(blob) {
   return blob.slice(0, blob.size, harmless.has(type) ? type : 'application/octet-stream');
 }
 
+// Whether it has the keys of an encrypted file with it (sealed-files.js).
+const isSealed = source => source.includes('#');
+
 export const isOfAccount = source => token !== '' && prefix !== '' && source.startsWith(prefix);
 
 // The account's token as it is now, for nobody but its server: empty for others.
@@ -58,6 +60,7 @@ export function setMediaAccess(newPrefix, newToken = '') {
 // than `limit()` bytes. `progress` hears how much of it has come, of 1.
 export async function fetchMedia(source, signal, progress, limit = () => Infinity) {
   if (!isSealed(source)) return fetchBytes(source, signal, progress, limit);
+  const { decryptFile, largest } = await import('./sealed-files.js');
   const address = source.slice(0, source.indexOf('#'));
   return decryptFile(source, await fetchBytes(address, signal, progress, () => Math.min(limit(), largest)));
 }

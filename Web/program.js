@@ -177,7 +177,10 @@ export class Program {
     return this.#instantiate(new URL(file, this.url), given);
   }
 
-  #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
+  #instantiate(url, given) { return instantiate(url, given, () => this.building()); }
+
+  // A file is still being built on the server: says so until what it returns is called.
+  building() { return this.#onTrouble('building'); }
 
   // Behind the first screen, so that they are there when they are needed, or the network is not. One after the other, as
   // Web/program-parts.txt has them: a slow network is not shared by the room and what is needed after it. The page for administrators

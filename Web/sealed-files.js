@@ -18,8 +18,6 @@ export async function encryptFile(file) {
   return { blob: new Blob([ciphertext], { type: 'application/octet-stream' }), keys: [k, word(counter), word(digest)] };
 }
 
-export const isSealed = source => source.includes('#');
-
 // Throws where it is not the file of these keys: not a byte of it is shown then.
 export async function decryptFile(source, blob) {
   const [k, iv, hash, type] = source.slice(source.indexOf('#') + 1).split('&').map(decodeURIComponent);

@@ -289,6 +289,8 @@ async def _(test):
     room, users = two_in(test, "Tunnel")
     async with in_room(test, room, {"alice": users["alice"]}, whole=True) as alice:
         page = alice.page
+        # What is fetched behind the first screen.
+        await alice.until("async () => Boolean(await caches.match('/file-service.js'))")
         await alice.go_offline()
         await page.get_by_text("You are offline").wait_for()
         async with page.expect_file_chooser() as chooser:
