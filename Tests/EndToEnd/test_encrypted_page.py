@@ -94,7 +94,6 @@ async def _(test):
         await boris.sees("the combination is 1234")
         await boris.write("thank you kindly")
         await alice.sees("thank you kindly")
-        # An edit, a reaction and an answer are of the message that they are about.
         await boris.picture("encrypted-answer")
         room = next(iter(users["alice"].sync()["rooms"]["join"]))
         assert said(users["alice"], room) == ["m.room.encrypted"] * 2

@@ -303,7 +303,7 @@ package final class PageEncryption {
     way(query) { [self] result in
       switch result {
       case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
-      case .failed(let error): say(.failed(request.id, isFinal: error.isFinalForEncryption))
+      case .failed(let error): say(.failed(request.id, isFinal: error.isFinal))
       }
     }
   }
@@ -339,15 +339,5 @@ extension StoreOperation {
     case .put(let record): self = .put(key: record.key, value: record.value)
     case .delete(let key): self = .delete(key: key)
     }
-  }
-}
-
-extension ClientError {
-  /// Whether another try would end the same.
-  fileprivate var isFinalForEncryption: Bool {
-    if case .authenticationNeeded = self { return true }
-    if case .cancelled = self { return true }
-    guard case .refused(let status, _, _, _) = self else { return false }
-    return (400..<500).contains(status) && status != 401 && status != 429
   }
 }

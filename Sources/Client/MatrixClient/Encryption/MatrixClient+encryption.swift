@@ -206,10 +206,4 @@ extension ClientError {
     case .notEncrypted, .unknownAlgorithm, .broken: self = .encryptedRoom
     }
   }
-
-  /// Whether another try would end the same.
-  fileprivate var isFinal: Bool {
-    guard case .refused(let status, _, _, _) = self else { return false }
-    return (400..<500).contains(status) && status != 401 && status != 429
-  }
 }
