@@ -63,6 +63,8 @@ package enum EncryptionAction: Equatable, Sendable {
   /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
   case verifyUser(ByteString, room: ByteString)
   case verification(UInt64, VerificationAction)
+  /// What the page can do with QR codes: later verifications offer that. All of it until this is said.
+  case offer(showsCodes: Bool, scansCodes: Bool)
   /// Ends with `Outcome.trust`.
   case inspect(user: ByteString)
 }
@@ -191,6 +193,10 @@ extension EncryptionAction {
     case .inspect(let user):
       writer.write(kind: 9)
       writer.write(user)
+    case .offer(let showsCodes, let scansCodes):
+      writer.write(kind: 10)
+      writer.write(showsCodes)
+      writer.write(scansCodes)
     }
   }
 
@@ -206,6 +212,7 @@ extension EncryptionAction {
     case 7: self = .verifyUser(try reader.text(), room: try reader.text())
     case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
     case 9: self = .inspect(user: try reader.text())
+    case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
     default: throw .unknownKind
     }
   }

@@ -19,6 +19,8 @@ package struct EncryptedAnswer: Sendable {
   /// Rooms of which somebody left; nobody is named where that may have happened unseen.
   package private(set) var departures: [(room: RoomID, users: [UserID])] = []
   package private(set) var events: [EncryptedEvent] = []
+  /// Messages of verifications in clear text.
+  package private(set) var verifications: [VerificationMessage] = []
   /// Whether a server sends what only this side may write.
   private var hasForeignMarks = false
 
@@ -64,6 +66,7 @@ package struct EncryptedAnswer: Sendable {
     if json.isArray { for element in json.elements { visit(element, room) } }
     guard json.isObject else { return }
     if let event = Self.encrypted(json, in: room) { events.append(event) }
+    if keys != nil, let message = Self.verification(json, in: room) { verifications.append(message) }
     for member in json.members {
       if !isRecord, member.isKey(Self.mark) { hasForeignMarks = true }
       visit(member.value, RoomID(keyOf: member) ?? room)
@@ -75,6 +78,14 @@ package struct EncryptedAnswer: Sendable {
       let event = Event(json)
     else { return nil }
     return try? EncryptedEvent(event, in: room)
+  }
+
+  private static func verification(_ json: JSON, in room: RoomID?) -> VerificationMessage? {
+    guard let room, let type = json["type"], VerificationMessage.mayBe(type, json["content"]), let event = Event(json),
+      let id = event.eventID, let sender = event.sender
+    else { return nil }
+    return VerificationMessage(
+      event.type, event.content, event: id, in: room, from: sender, at: event.originServerTimestamp ?? 0)
   }
 
   // MARK: Rooms of a sync

@@ -7,11 +7,15 @@ enum Arrival: Sendable {
   case event(OlmPayload)
   case roomKey(RoomKey)
   case withheld(UserID, RoomKeys.Name, WithheldCode)
+  case verification(VerificationMessage)
+  /// The content of an `m.secret.request`.
+  case secretRequest(JSON, from: UserID)
+  case secret(OlmPayload)
 
   /// The session that it is about.
   var name: RoomKeys.Name? {
     switch self {
-    case .event: nil
+    case .event, .verification, .secretRequest, .secret: nil
     case .roomKey(let key): key.name
     case .withheld(_, let name, _): name
     }
@@ -25,7 +29,10 @@ enum Arrival: Sendable {
       self = .roomKey(key)
     // It has said that a session begins.
     case "m.dummy": return nil
-    default: self = .event(payload)
+    case "m.secret.send": self = .secret(payload)
+    default:
+      let message = VerificationMessage(payload.type, payload.content, from: payload.sender)
+      self = message.map { .verification($0) } ?? .event(payload)
     }
   }
 

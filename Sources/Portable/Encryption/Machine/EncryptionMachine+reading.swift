@@ -37,7 +37,11 @@ extension EncryptionMachine {
         return nil
       }
     case "m.room_key.withheld": return Arrival(withheld: content, from: sender)
-    default: return nil
+    case "m.secret.request": return sender == own.user ? .secretRequest(content, from: sender) : nil
+    default:
+      // Others verify this user in rooms.
+      guard sender == own.user else { return nil }
+      return VerificationMessage(event.text("type"), content, from: sender).map { .verification($0) }
     }
   }
 
@@ -56,13 +60,16 @@ extension EncryptionMachine {
     for arrival in arrivals {
       switch arrival {
       case .event(let payload): output.results.append(.received(payload))
+      case .verification(let message): if message.sender == own.user { take(message, at: now) }
+      case .secretRequest(let content, let sender): takeSecretRequest(content, from: sender, at: now)
+      case .secret(let payload): takeSecret(payload)
       case .roomKey(let key): changed += keep([key], fromBackup: false, at: now)
       case .withheld(let user, let name, let code):
         roomKeys.withhold(name, by: user, code)
         changed.append(name)
       }
     }
-    readLate(changed)
+    readLate(changed, at: now)
     output.results.append(.synced)
   }
 
@@ -74,6 +81,17 @@ extension EncryptionMachine {
       for event in decrypted where event.mayBeInBackup { restores.want(event.event.name, at: now) }
     }
     output.results.append(.decrypted(number, decrypted))
+    takeVerifications(in: decrypted, at: now)
+  }
+
+  private mutating func takeVerifications(in events: [DecryptedEvent], at now: Int64) {
+    for decrypted in events {
+      guard let clear = decrypted.clear else { continue }
+      let event = decrypted.event
+      let message = VerificationMessage(
+        clear.type, clear.content, event: event.id, in: event.room, from: event.sender, at: event.timestamp)
+      if let message { take(message, at: now) }
+    }
   }
 
   private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
@@ -86,7 +104,7 @@ extension EncryptionMachine {
     }
   }
 
-  mutating func readLate(_ names: [RoomKeys.Name]) {
+  mutating func readLate(_ names: [RoomKeys.Name], at now: Int64) {
     var late: [DecryptedEvent] = []
     for name in names {
       for event in waiting.take(name) {
@@ -96,6 +114,7 @@ extension EncryptionMachine {
       }
     }
     if !late.isEmpty { output.results.append(.late(late)) }
+    takeVerifications(in: late, at: now)
   }
 }
 

@@ -21,6 +21,7 @@ package struct EncryptionMachine: Sendable {
     case restore
     /// Keys of the backup.
     case keep([RoomKey])
+    case sendSecret(SecretAnswers.Request)
   }
 
   var random: SecretSource
@@ -39,6 +40,11 @@ package struct EncryptionMachine: Sendable {
   /// The part of the store's sessions that was looked through last.
   private var isScanned: UInt8?
   var restores = BackupRestores()
+  var verifications = Verifications()
+  var sendings = VerificationSendings()
+  var unsignedKeys = UnsignedKeys()
+  var secrets: SharedSecrets
+  var inspections: [(number: UInt64, user: UserID)] = []
   var sessions = DeviceSessions()
   var roomKeys = RoomKeys()
   var rooms: [RoomID: RoomEncryption] = [:]
@@ -68,6 +74,7 @@ package struct EncryptionMachine: Sendable {
     names = RecordNames(secret: self.random.secret(RecordNames.secretByteCount))
     own = OwnKeys(user: user, device: device, account: Account(random: &self.random))
     identities = Identities(own: OwnIdentity(user: user, device: device))
+    secrets = SharedSecrets(of: device)
   }
 
   // MARK: Inputs
@@ -82,8 +89,10 @@ package struct EncryptionMachine: Sendable {
 
   package mutating func handle(_ input: MachineInput, at now: Int64) -> MachineOutput {
     switch input {
-    case .loaded(let records): take(records)
-    case .woken: stale.formUnion(writing.keys)
+    case .loaded(let records): take(records, at: now)
+    case .woken:
+      stale.formUnion(writing.keys)
+      expireVerifications(at: now)
     default: queue.append(.input(input))
     }
     run(at: now)
@@ -94,6 +103,7 @@ package struct EncryptionMachine: Sendable {
     while !isStopped, awaited.isEmpty {
       guard let next = queue.first else {
         makeIdentity()
+        endInspections(at: now)
         guard let work = stale.popFirst().map({ .advance($0) }) ?? backupWork(at: now) else { return }
         queue.append(work)
         continue
@@ -140,11 +150,13 @@ package struct EncryptionMachine: Sendable {
     case .scan(let part, let version): endScan(of: part, version)
     case .restore: restore()
     case .keep(let keys): keepRestored(keys, at: now)
-    case .input(.command(let number, let command)): begin(command, number)
+    case .sendSecret(let request): sendSecret(request, at: now)
+    case .input(.command(let number, let command)): begin(command, number, at: now)
     case .input(.sync(let synced)): take(synced, at: now)
     case .input(.encryption(let room, let content)): note(content, of: room)
     case .input(.departed(let room, let users)): end(room, without: users)
     case .input(.decrypt(let number, let events)): decrypt(events, number, at: now)
+    case .input(.verification(let messages)): for message in messages { take(message, at: now) }
     case .input(.track(let users)): tracker.track(users)
     case .input(.prepare(let members)): prepare(members)
     case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
@@ -190,6 +202,7 @@ package struct EncryptionMachine: Sendable {
       if let name = requests.restored(by: id) { needs.append(.keys(name)) }
     case .backUp(let names): needs = names.map { .keys($0) }
     case .keep(let keys): needs = keys.map { .keys($0.name) }
+    case .sendSecret(let request): needs = [.sessions(request.device.identity)]
     // Once they are looked through, the work goes on.
     case .scan(let part, let version): return version != backup?.version || isScanned == part ? [] : [.part(part)]
     case .restore: return []
@@ -211,10 +224,10 @@ package struct EncryptionMachine: Sendable {
 
   var isStarted: Bool { tracker.isTracked(own.user) }
 
-  private mutating func take(_ records: [EncryptionRecord]) {
+  private mutating func take(_ records: [EncryptionRecord], at now: Int64) {
     let needs = awaited
     awaited = []
-    guard !needs.contains(.all) else { return restore(records) }
+    guard !needs.contains(.all) else { return restore(records, at: now) }
     if case .part(let part)? = needs.first {
       isScanned = part
       return scan(records)
