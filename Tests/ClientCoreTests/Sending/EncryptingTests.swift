@@ -155,7 +155,8 @@ import Testing
   // MARK: Other programs
 
   private static func signal(in host: inout Host) {
-    host.ask(.passedOn("PUT", Endpoint.sendMessage.path("!room:test", "m.call.invite", "t%1"), Array(#"{"call_id":"1"}"#.utf8)[...]))
+    let path = Endpoint.sendMessage.path("!room:test", "m.call.invite", "t%1")
+    host.ask(.passedOn("PUT", path, Array(#"{"call_id":"1"}"#.utf8)[...]))
   }
 
   @Test func `what another program sends is encrypted, kept and then sent under its own transaction`() throws {
