@@ -1,9 +1,10 @@
 import AdministrationCore
 import ClientCore
+import ClientHost
 import JSON
 import MatrixModel
 import Messenger
-import ClientHost
+import PageWidgets
 import WebHost
 
 /// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,

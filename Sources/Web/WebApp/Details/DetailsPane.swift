@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Beside a conversation: of a direct chat the person, else the room and who is in it. What is rarely needed is in its settings.
 final class DetailsPane<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// A member of a room: who it is, a way to write to them, and the actions that the user may take.
 struct MemberDialog<D: DOM> {

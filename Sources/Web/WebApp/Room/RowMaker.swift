@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Turns items of the client's timeline into rows of the messenger. Rows of one author share one `Sender`.

@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The rooms on one side, the open room on the other, its details beside it: three panes, two or one, as the width allows.

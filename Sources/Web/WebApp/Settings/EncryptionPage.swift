@@ -1,8 +1,9 @@
 import ClientCore
+import ClientHost
 import EncryptionLink
 import JSON
 import Messenger
-import ClientHost
+import PageWidgets
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
 final class EncryptionPage<D: DOM> {

@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What a person can set: about themselves, what they are told of, how the page looks, their devices, their account.
 struct SettingsDialog<D: DOM> {
@@ -43,21 +44,4 @@ struct AdministrationLine<D: DOM> {
 
 extension App {
   func openSettings() { dialogs.open(.more, as: .page) { SettingsDialog(self, in: $0) } }
-}
-
-/// A box that is ticked or not, with words beside it.
-struct CheckBox<D: DOM> {
-  private let dom: D
-  private let input: Node
-
-  @discardableResult
-  init(_ dom: D, _ words: String, isOn: Bool, in parent: Node, _ then: @escaping (Bool) -> Void) {
-    self.dom = dom
-    let line = dom.element("label", "ma-check", in: parent)
-    input = dom.element("input", in: line)
-    dom.setAttribute(input, "type", "checkbox")
-    if isOn { dom.setFlag(input, "checked", true) }
-    dom.element("span", text: words, in: line)
-    dom.on(input, .change) { then($0.x == 1) }
-  }
 }

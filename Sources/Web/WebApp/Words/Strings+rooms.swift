@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What rooms are called, and what happened in them.
 extension Strings {

@@ -1,7 +1,7 @@
 /// Made by `Scripts/texts` from `Web/texts.en.txt`.
 extension Strings {
   /// As the texts stand in the files of all languages.
-  enum Key: Int, CaseIterable, Sendable {
+  package enum Key: Int, CaseIterable, Sendable {
     // Everywhere
     case product, device, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
     // Tabs

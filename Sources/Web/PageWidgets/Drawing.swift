@@ -1,7 +1,7 @@
 import Messenger
 
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
-enum Drawing {
+package enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
     download, fold, muted,
     phone, pin, camera, cameraOff, microphone, microphoneOff
@@ -14,7 +14,7 @@ enum Drawing {
   // Of settings
   case globe, key, shield, device, lockOpen
 
-  func draw<D: DOM>(_ dom: D, in parent: Node) {
+  package func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
     let svg = dom.element("svg:svg", "ma-logo", in: parent)
     dom.setAttribute(svg, "viewBox", "0 0 64 64")
@@ -24,7 +24,7 @@ enum Drawing {
     dom.setAttribute(dom.element("svg:path", "ma-logo-bird", in: svg), "d", outline)
   }
 
-  var outline: String {
+  package var outline: String {
     switch self {
     case .logo:
       "M9 22 C20 21 27 25 32 32 C37 25 44 21 55 22 C48 26 43 31 39.5 37 L42 49 L34 42.5 L32 46 L30 42.5 L22 49 L24.5 37 C21 31 16 26 9 22 Z"
