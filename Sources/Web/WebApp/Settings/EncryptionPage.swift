@@ -179,7 +179,7 @@ final class EncryptionPage<D: DOM> {
       case .failed(.incomplete), .failed(.noBackup): Strings[.recoveryMissing]
       case .failed(.wrongKey): Strings[.wrongRecoveryKey]
       case .failed(.refused), .failed(.unusable): Strings[.encryptionRefused]
-      case .done, .recovery, nil: Strings[.encryptionUnavailable]
+      case .done, .recovery, .verification, .trust, nil: Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
   }
