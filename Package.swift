@@ -76,11 +76,14 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "WebHost"],
       settings: web),
     module("PageWidgets", in: "Web", uses: ["Messenger", "WebHost"], settings: web),
+    module(
+      "Security", in: "Web",
+      uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "PageWidgets", "WebHost"
+        "ClientHost", "EncryptionLink", "PageWidgets", "Security", "WebHost"
       ],
       settings: web),
     program(

@@ -21,8 +21,10 @@ package final class Chapters<D: DOM> {
   private let pages: [Node]
   private var isMade: [Bool]
 
-  /// - Parameter frame: opened with the style `page`.
-  package init(_ chapters: [Chapter], in frame: DialogFrame<D>) {
+  /// - Parameters:
+  ///   - first: the title of the chapter that is shown first; else the first one is.
+  ///   - frame: opened with the style `page`.
+  package init(_ chapters: [Chapter], at first: Strings.Key? = nil, in frame: DialogFrame<D>) {
     dom = frame.dom
     self.chapters = chapters
     tabs = Tabbed(dom, isColumn: true, in: frame.body)
@@ -35,6 +37,7 @@ package final class Chapters<D: DOM> {
       return page
     }
     isMade = chapters.map { _ in false }
+    if let first = chapters.firstIndex(where: { $0.title == first }) { tabs.select(first) }
     tabs.onChange = { [self] _ in show() }
     show()
   }

@@ -19,6 +19,7 @@ final class App<D: DOM> {
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
   lazy var saved = SavedMessages(self)
+  lazy var verifications = Verifications(self)
   let emoji = EmojiShelf()
   var emoticons = Emoticons()
   /// Downloads under way.
@@ -78,7 +79,12 @@ final class App<D: DOM> {
     effects.encryption.askSurely = { [self] in askSurely($0, $1) }
     effects.encryption.onLost = { [self] in loseEncryption() }
     effects.encryption.onNew = { [self] in reviewEncryptedRooms() }
-    effects.encryption.onState = { [self] in onEncryptionState?() }
+    effects.encryption.onState = { [self] in
+      onEncryptionState?()
+      main?.encryptionChanged()
+      dom.flush()
+    }
+    effects.encryption.onVerifications = { [self] in verifications.changed() }
   }
 
   func start() {

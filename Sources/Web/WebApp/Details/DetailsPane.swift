@@ -120,6 +120,10 @@ final class DetailsPane<D: DOM> {
     if users.isEmpty { needsPresence = true } else { needsMembers = true }
   }
 
+  /// Somebody is verified now.
+  @inline(never)
+  func trustChanged() { person.trustChanged() }
+
   /// Somebody is blocked, or is not any more.
   @inline(never)
   func ignoredChanged() { update() }

@@ -63,6 +63,7 @@ final class EncryptionPage<D: DOM> {
     if found == .disabled {
       if state.isVerified || !state.hasIdentity { return showSetUp(.setUpRecovery) }
       note(.recoveryMissing)
+      showOtherDevice()
       showReset()
     } else {
       note(found == .changed ? .recoveryChanged : .recoveryIsOn)
@@ -112,7 +113,13 @@ final class EncryptionPage<D: DOM> {
 
   // MARK: Coming back
 
+  private func showOtherDevice() {
+    let button = dom.button("ma-button", .useOtherDevice, icon: .device, in: recovery)
+    dom.on(button, .click) { [app] _ in app.verifications.verifyOwn() }
+  }
+
   private func showRecover() {
+    showOtherDevice()
     let form = dom.element("form", "ma-form", in: recovery)
     if found == .changed { dom.element("p", "ma-note", text: .recoveryChanged, in: form) }
     let field = Field(dom, Strings[.recoveryField], kind: "password", autocomplete: "off", in: form)

@@ -151,6 +151,17 @@ extension Strings {
     }
   }
 
+  static func words(for verification: VerificationSummary) -> String {
+    let state: Key =
+      switch verification.state {
+      case .asked: .verificationWaiting
+      case .accepted: .verificationGoesOn
+      case .done: .verificationDone
+      case .cancelled: .verificationCancelled
+      }
+    return self[.labelled, self[.verificationRequest], self[state]]
+  }
+
   private static func key(pinned: Int, unpinned: Int) -> Key {
     switch (pinned, unpinned) {
     case (1, 0): .pinned
