@@ -280,6 +280,9 @@ let package = Package(
     tests(
       of: "WebApp",
       uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
+    tests(
+      of: "Security",
+      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"]),
     tests(of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
