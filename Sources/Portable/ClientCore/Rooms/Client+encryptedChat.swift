@@ -7,7 +7,8 @@ extension Client {
   mutating func prepareDirectChat(with user: UserID, _ id: CommandID) {
     guard encryptsNewChats else { return makeDirectChat(with: user, isEncrypted: false, id) }
     guard let wishes = extensions.wishes else {
-      return request(.getWellknown, Endpoint.getWellknown.path(), for: .encryptionWishes(user, id))
+      request(.getWellknown, Endpoint.getWellknown.path(), for: .encryptionWishes(user, id))
+      return
     }
     guard wishes.privateRooms else { return makeDirectChat(with: user, isEncrypted: false, id) }
     let body = JSONWriter.object { writer in

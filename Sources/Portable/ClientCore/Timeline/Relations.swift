@@ -324,7 +324,7 @@ extension TimelineItem {
     switch content {
     case .gap, .redacted: break
     case .state(let change): content = change.redacted.map { .state($0) } ?? .redacted
-    case .message, .call, .undecryptable, .custom, .unparsable: content = .redacted
+    case .message, .call, .verification, .undecryptable, .custom, .unparsable: content = .redacted
     }
     replyTo = nil
     quoted = nil

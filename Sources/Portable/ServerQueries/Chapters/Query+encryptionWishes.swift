@@ -22,7 +22,7 @@ public struct EncryptionWishes: Sendable, Hashable {
   public init() {}
 
   /// - Parameter wellKnown: `io.element.e2ee` as Element reads it, and `martlet.encryption`.
-  init?(_ wellKnown: JSON) {
+  package init?(_ wellKnown: JSON) {
     guard wellKnown.isObject else { return nil }
     forbidsEncryption = wellKnown["io.element.e2ee"]?["force_disable"]?.bool ?? false
     privateRooms = !forbidsEncryption && wellKnown["io.element.e2ee"]?["default"]?.bool ?? true
