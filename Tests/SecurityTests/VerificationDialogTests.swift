@@ -68,13 +68,13 @@ private final class Desk {
   var words: String { dom[frame.body].allText }
   func press(_ words: String) throws {
     let button = try #require(dom[frame.body].tags("button").first { $0.allText == words }, "\(words) in \(self.words)")
-    dom.fire(button.node, .click)
+    dom.fire(.click, on: button.node)
   }
 }
 
 @Suite("The dialog of a verification")
 struct VerificationDialogTests {
-  static let emoji = (0..<7).map { EncryptionReport.Emoji(number: UInt8(60 + $0 % 4), symbol: "🔔", name: "Bell \($0)") }
+  static let emoji = (0..<7).map { EncryptionReport.Emoji(number: UInt8(60 + $0 % 4), symbol: "🔔", name: ByteString("Bell \($0)")) }
 
   @Test func `it waits for the other side, begins to compare, and says so when both match`() throws {
     let desk = try Desk.asked()
