@@ -69,6 +69,7 @@ struct TranscriptEntry: Sendable {
     case .redacted: return "\(sender)  [message removed]"
     case .undecryptable: return "\(sender)  [encrypted; this client has no key]"
     case .call(let call): return "\(sender)  [\(call.english)]"
+    case .verification(let verification): return "\(sender)  [\(verification.english)]"
     case .custom(let event): return "\(sender)  [\(event.type)]\(event.text.map { " \($0)" } ?? "")"
     case .unparsable(let type, _): return "\(sender)  [\(type)]"
     case .gap: return ""
@@ -96,6 +97,9 @@ struct TranscriptEntry: Sendable {
       writer.member("text", Self.words(change, sender))
     case .redacted: writer.member("kind", "redacted")
     case .undecryptable: writer.member("kind", "undecryptable")
+    case .verification(let verification):
+      writer.member("kind", "verification")
+      writer.member("text", verification.english)
     case .call(let call):
       writer.member("kind", "call")
       writer.member("text", call.english)

@@ -290,6 +290,7 @@ func describe(_ content: TimelineItem.Content) -> String {
   case .redacted: "[redacted]"
   case .undecryptable: "[undecryptable]"
   case .call(let call): "[\(call.english)]"
+  case .verification(let verification): "[\(verification.english)]"
   case .custom: "[custom]"
   case .unparsable: "[unparsable]"
   case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"

@@ -33,6 +33,7 @@ enum Snapshot {
     case .redacted: ["redacted"]
     case .undecryptable: ["undecryptable"]
     case .call(let call): [call.english]
+    case .verification(let verification): [verification.english]
     case .custom(let event):
       ["custom \(event.type): \(event.text?.string ?? "-") \(String(decoding: event.content, as: UTF8.self))"]
     case .unparsable(let type, let reason): ["unparsable \(type): \(reason)"]

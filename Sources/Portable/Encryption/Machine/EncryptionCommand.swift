@@ -20,10 +20,17 @@ package enum EncryptionCommand: Sendable {
   case restoreBackup
   /// Deletes the backup at the server.
   case deleteBackup
+  /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
+  case verify(VerificationTarget)
+  case verification(Verification.ID, VerificationStep)
+  /// Asks for the keys of a user if they may have changed. Ends with `EncryptionOutcome.trust`.
+  case inspectUser(UserID)
 }
 
 package enum EncryptionOutcome: Sendable {
   case done
+  case verification(Verification.ID)
+  case trust(UserTrust)
   case recovery(RecoveryDescription)
   case failed(EncryptionFailure)
 }
@@ -51,7 +58,7 @@ package enum EncryptionFailure: Error, Equatable, Sendable {
   case incomplete
   /// The server has no backup, or one that cannot be trusted.
   case noBackup
-  /// What the server says cannot be used.
+  /// What the server says cannot be used, or what the user does is not possible now.
   case unusable
 }
 
