@@ -94,6 +94,10 @@ extension Strings {
       playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
       addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach,
       sendPhoto, send, charactersLeft, charactersOver
+    // Why a message cannot be read, and what is off with one
+    case waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining, sentBeforeDevice,
+      enterKeyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown, senderNotProven,
+      keyFromInviter, senderKeysChanged, notEncryptedMessage
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,

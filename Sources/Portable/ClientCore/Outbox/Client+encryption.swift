@@ -92,24 +92,40 @@ extension Client {
 
   /// Once it is known who is to read it.
   mutating func encrypt(_ entry: OutboxEntry) {
-    guard let state = rooms[entry.roomID]?.state else { return }
-    guard state.hasPeople, state.hasAllMembers else {
-      guard outbox.waitingForMembers.insert(entry.roomID).inserted else { return }
-      return loadMembers(entry.roomID, 0)
-    }
+    guard let readers = readers(in: entry.roomID) else { return }
     guard let content = entry.payload.body else { return fail(entry.id, .unknownEvent) }
-    var users: [UserID] = []
-    let visibility = state.settings.historyVisibility ?? .shared
-    for member in state.members.all {
-      if member.membership == .join || member.membership == .invite && visibility != .joined { users.append(member.userID) }
-    }
     outbox[entry.id]?.phase = .encrypting
     emit(
       .encrypt(
         entry.id,
         UnencryptedMessage(
-          room: entry.roomID, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable,
-          type: entry.payload.type, content: content)))
+          room: readers.room, users: readers.users, sharesHistory: readers.sharesHistory, type: entry.payload.type,
+          content: content)))
+  }
+
+  /// Somebody begins to write: the readers can have the key before the message goes.
+  mutating func prepareEncryption(in id: RoomID) {
+    guard encrypts, isOnline, let room = rooms[id], room.isEncrypted, room.membership == .join,
+      room.ownTyping.preparedAt.map({ now - $0 >= Limits.prepareMilliseconds }) ?? true, let readers = readers(in: id)
+    else { return }
+    rooms[id]?.ownTyping.preparedAt = now
+    emit(.prepareEncryption(readers))
+  }
+
+  /// nil while not all members are known: they are asked for.
+  private mutating func readers(in id: RoomID) -> MessageReaders? {
+    guard let state = rooms[id]?.state else { return nil }
+    guard state.hasPeople, state.hasAllMembers else {
+      if outbox.waitingForMembers.insert(id).inserted { loadMembers(id, 0) }
+      return nil
+    }
+    var users: [UserID] = []
+    let visibility = state.settings.historyVisibility ?? .shared
+    for member in state.members.all {
+      if member.membership == .join || member.membership == .invite && visibility != .joined { users.append(member.userID) }
+    }
+    return MessageReaders(
+      room: id, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable)
   }
 
   /// The list of a room's members has come, or will not for now.
@@ -139,7 +155,9 @@ extension Client {
       changeTimeline(id) { timeline, _ in late.flatMap { timeline.disclose($0, ownUserID: user) } }
     }
     for event in late {
-      guard room.state.preview?.eventID == event.eventID, case .item(.message(let message), _) = event.kind else { continue }
+      guard let preview = room.state.preview, preview.eventID == event.eventID, preview.isUndecryptable,
+        case .item(.message(let message), _) = event.kind
+      else { continue }
       rooms[id]?.state.preview = RoomPreview(
         eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
       settlePreview(id)

@@ -20,6 +20,9 @@ package enum EncryptionCommand: Sendable {
   case restoreBackup
   /// Deletes the backup at the server.
   case deleteBackup
+  /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
+  /// are none.
+  case shareHistory(RoomID, with: UserID, file: JSON)
 }
 
 package enum EncryptionOutcome: Sendable {
