@@ -223,4 +223,44 @@ import Testing
     plain.command(.sending(.setTyping(.test, true)))
     #expect(plain.prepared.isEmpty)
   }
+
+  // MARK: Other programs
+
+  private static func signal(in host: inout Host) {
+    let path = Endpoint.sendMessage.path("!room:test", "m.call.invite", "t%1")
+    host.ask(.passedOn("PUT", path, Array(#"{"call_id":"1"}"#.utf8)[...]))
+  }
+
+  @Test func `what another program sends is encrypted, kept and then sent under its own transaction`() throws {
+    var host = Self.encrypting()
+    Self.signal(in: &host)
+    #expect(host.unencrypted.isEmpty && host.request("/send/") == nil)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    #expect(order.message.type.text == "m.call.invite" && order.message.users.count == 4)
+    #expect(try JSON.parse(order.message.content).text("call_id") == "1")
+    host.writesAtOnce = false
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    #expect(host.request("/send/") == nil, "not before the step of the key is stored")
+    host.finishWrites()
+    let sent = try #require(host.request("/send/m.room.encrypted/"))
+    #expect(sent.request.body == Self.ciphertext && sent.request.target.hasSuffix("/t%251"))
+    host.answer("/send/", #"{"event_id":"$2"}"#)
+    guard case .answer(let json)? = host.ended[7] else { return #expect(Bool(false), "no answer") }
+    #expect(json.text("event_id") == "$2" && host.texts() == ["one"])
+  }
+
+  @Test func `what another program sends fails where nobody can be asked who reads it, or nothing encrypts it`() throws {
+    var host = Self.encrypting()
+    Self.signal(in: &host)
+    host.answer("/members", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    guard case .failed? = host.ended[7] else { return #expect(Bool(false), "no end") }
+    Self.signal(in: &host)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    host.handle(.notEncrypted(order.id, .unconfirmedIdentity(UserID(trusted: "@bob:test"))))
+    guard case .failed(.unconfirmedIdentity)? = host.ended[7] else { return #expect(Bool(false), "no reason") }
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    #expect(host.request("/send/") == nil)
+  }
 }
