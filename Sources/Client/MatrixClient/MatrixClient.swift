@@ -365,7 +365,8 @@ public actor MatrixClient {
 
   /// One batch with what the machine has to keep.
   func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
-    let isNeeded = !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
+    let isNeeded =
+      !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
       || !held.histories.isEmpty
     guard id != nil || isNeeded else { return }
     let step = held

@@ -206,7 +206,8 @@ import Testing
 
   // MARK: Preparing
 
-  @Test func `who begins to write gives the readers the key, once in a while, also if nobody is to see that they write`() throws {
+  @Test func `who begins to write gives the readers the key, once in a while, also if nobody is to see that they write`() throws
+  {
     var host = Self.encrypting()
     host.command(.sending(.setTypingNotices(false)))
     host.command(.sending(.setTyping(.test, true)))

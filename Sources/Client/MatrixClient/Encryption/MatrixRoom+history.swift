@@ -21,7 +21,8 @@ extension MatrixRoom {
   ///   else gets a whole history.
   @discardableResult
   public func shareHistory(with user: UserID) async throws(EncryptionError) -> Bool {
-    guard let room = await state, room.isEncrypted, room.historyVisibility == .shared || room.historyVisibility == .worldReadable
+    guard let room = await state, room.isEncrypted,
+      room.historyVisibility == .shared || room.historyVisibility == .worldReadable
     else { return false }
     var keys: [RoomKey] = []
     for slice in EncryptionMachine.keySlices {
@@ -53,7 +54,8 @@ extension MatrixClient {
     let texts = cipher.texts
     guard
       let keys = FileKeys(
-        key: ByteString(decoding: texts.key), counter: ByteString(decoding: texts.counter), digest: ByteString(decoding: texts.digest))
+        key: ByteString(decoding: texts.key), counter: ByteString(decoding: texts.counter),
+        digest: ByteString(decoding: texts.digest))
     else { throw .badAnswer }
     let path = "/tmp/martlet-" + random.bytes(16).map { String($0, radix: 16) }.joined()
     guard PrivateFile.replace(path, with: bytes) else { throw .attachmentIsGone }

@@ -49,7 +49,9 @@ package struct EncryptedAnswer: Sendable {
     for (id, room) in Self.rooms(ofSync: json) {
       readState(of: id, room)
       // Anything else may bring what is older than the room's encryption.
-      if hasToken, !Self.isLimited(room), !(room.bool("initial") ?? false), Self.timeline(of: room).contains(where: Self.isClear) {
+      if hasToken, !Self.isLimited(room), !(room.bool("initial") ?? false),
+        Self.timeline(of: room).contains(where: Self.isClear)
+      {
         clearRooms.insert(id)
       }
     }

@@ -27,7 +27,8 @@ extension EncryptionMachine {
     let place = history.shares.firstIndex { share in
       let isLate = now - share.since >= RoomWriting.patienceMilliseconds
       return isLate
-        || !tracker.isAnyAwaited(among: [share.user], at: now) && !signedDevices(of: share.user).contains { claims.isAwaited($0, at: now) }
+        || !tracker.isAnyAwaited(among: [share.user], at: now)
+          && !signedDevices(of: share.user).contains { claims.isAwaited($0, at: now) }
     }
     return place.map { .giveHistory(history.shares.remove(at: $0)) }
   }
@@ -67,7 +68,8 @@ extension EncryptionMachine {
     else { return }
     history.offers.add(
       HistoryOffers.Offer(
-        room: room, giver: payload.sender, identity: payload.identity, signing: payload.signing, file: Array(file.bytes), at: now))
+        room: room, giver: payload.sender, identity: payload.identity, signing: payload.signing, file: Array(file.bytes),
+        at: now))
     unstored.history = true
   }
 

@@ -34,7 +34,9 @@ extension EncryptionMachine {
   /// There is an answer about these users.
   mutating func settleTrust(of users: [UserID]) {
     let settled = unsettled.take(of: Set(users.filter { !tracker.isAwaited($0) })).compactMap { decrypted in
-      decrypted.clear.map { DecryptedEvent(event: decrypted.event, outcome: decrypted.outcome, trust: trust.trust(in: $0.origin)) }
+      decrypted.clear.map {
+        DecryptedEvent(event: decrypted.event, outcome: decrypted.outcome, trust: trust.trust(in: $0.origin))
+      }
     }
     if !settled.isEmpty { output.results.append(.late(settled)) }
   }

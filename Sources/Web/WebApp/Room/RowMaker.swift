@@ -53,7 +53,8 @@ final class RowMaker<D: DOM> {
     case .state(let change): return .line(line(change, item, room))
     case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
-    case .undecryptable(let reason): return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))
+    case .undecryptable(let reason):
+      return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
     case .custom(let event): return .message(row(item, room, body(event), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
@@ -121,7 +122,8 @@ final class RowMaker<D: DOM> {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
     let (delay, warning) = (delay(item), warning(item, room))
     guard
-      warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty || !delay.utf8.isEmpty
+      warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty
+        || !delay.utf8.isEmpty
     else { return nil }
     var around = Surroundings(footer: delay, warning: warning, readerCount: shownReaders.count)
     around.readers = shownReaders.prefix(Surroundings.readersLimit).map { sender($0, in: room) }
