@@ -30,16 +30,17 @@ class Direct:
 
 
 @contextlib.asynccontextmanager
-async def peers(context, room, users, options):
+async def peers(context, room, users, options, bases=None):
+    """- bases: of the server as each user sees it; all see the real one otherwise."""
     program = newest_build("client-peer")
     if not program:
         raise NotRun("client-peer is not built: swift build --product client-peer")
     with tempfile.TemporaryDirectory() as folder:
         started = []
         try:
-            for number, (user, option) in enumerate(zip(users, options)):
+            for user, option, base in zip(users, options, bases or [context.base] * len(users)):
                 own = tempfile.mkdtemp(dir=folder)
-                peer = await Peer(program, Direct(context.base), user, room, own, "--sync", option).start()
+                peer = await Peer(program, Direct(base), user, room, own, "--sync", option).start()
                 started.append(peer)
                 await is_there(peer, user)
             yield started

@@ -25,6 +25,9 @@ package enum EncryptionCommand: Sendable {
   case verification(Verification.ID, VerificationStep)
   /// Asks for the keys of a user if they may have changed. Ends with `EncryptionOutcome.trust`.
   case inspectUser(UserID)
+  /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
+  /// are none.
+  case shareHistory(RoomID, with: UserID, file: JSON)
 }
 
 package enum EncryptionOutcome: Sendable {
