@@ -71,7 +71,7 @@ extension MatrixClient {
         await take(text, offer)
       } catch {
         // It is told again after a restart.
-        guard error.isFinal || error == .damagedAttachment else { return }
+        guard error.isFinal || error.isDamage else { return }
       }
     }
     step { $0.handle(.historyTaken(offer.room, from: offer.giver), at: MatrixClient.now()) }
@@ -88,6 +88,10 @@ extension MatrixClient {
   @concurrent private static func read(_ text: [UInt8], _ offer: HistoryOffer) async -> [RoomKey]? {
     (try? RoomKeyBundle(text, of: offer.room, from: offer.giver))?.keys
   }
+}
+
+extension ClientError {
+  fileprivate var isDamage: Bool { if case .damagedAttachment = self { true } else { false } }
 }
 
 extension EncryptedFile {
