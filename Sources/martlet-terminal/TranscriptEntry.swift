@@ -72,6 +72,7 @@ struct TranscriptEntry: Sendable {
     case .redacted: return "\(sender)  [message removed]"
     case .undecryptable(let reason): return "\(sender)  [encrypted: \(reason.english)]"
     case .call(let call): return "\(sender)  [\(call.english)]"
+    case .verification(let verification): return "\(sender)  [\(verification.english)]"
     case .custom(let event): return "\(sender)  [\(event.type)]\(event.text.map { " \($0)" } ?? "")"
     case .unparsable(let type, _): return "\(sender)  [\(type)]"
     case .gap: return ""
@@ -101,6 +102,9 @@ struct TranscriptEntry: Sendable {
     case .undecryptable(let reason):
       writer.member("kind", "undecryptable")
       writer.member("reason", reason.name)
+    case .verification(let verification):
+      writer.member("kind", "verification")
+      writer.member("text", verification.english)
     case .call(let call):
       writer.member("kind", "call")
       writer.member("text", call.english)

@@ -293,6 +293,7 @@ func describe(_ content: TimelineItem.Content) -> String {
   case .undecryptable(.waiting): "[undecryptable]"
   case .undecryptable(let reason): "[undecryptable: \(reason.name)]"
   case .call(let call): "[\(call.english)]"
+  case .verification(let verification): "[\(verification.english)]"
   case .custom: "[custom]"
   case .unparsable: "[unparsable]"
   case .gap(let state): state == .idle ? "[gap]" : "[gap \(state)]"

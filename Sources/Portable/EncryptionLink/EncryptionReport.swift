@@ -22,6 +22,8 @@ package enum EncryptionReport: Equatable, Sendable {
     /// Whether nothing more comes.
     package var isOver = false
     package var state = State()
+    /// Those under way, and those that have ended until the person has seen it; the oldest first.
+    package var verifications: [Verification] = []
 
     package init() {}
   }
@@ -60,6 +62,8 @@ package enum EncryptionReport: Equatable, Sendable {
     case done(ByteString)
     case recovery(Recovery)
     case failed(Failure)
+    case verification(UInt64)
+    case trust(Trust)
   }
 
   package enum Recovery: UInt8, Sendable {
@@ -161,6 +165,7 @@ extension EncryptionReport.Step {
     writer.write(kind: state.backup.rawValue)
     writer.write(state.restored)
     writer.write(state.restoring)
+    writer.write(verifications) { $1.write(to: &$0) }
   }
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
@@ -183,6 +188,7 @@ extension EncryptionReport.Step {
     state.backup = backup
     state.restored = try reader.uint32()
     state.restoring = try reader.uint32()
+    verifications = try reader.list { (one) throws(LinkError) in try EncryptionReport.Verification(&one) }
   }
 }
 
@@ -264,34 +270,5 @@ extension EncryptionReport.Request {
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
     self.init(id: try reader.uint64(), method: try reader.byte(), target: try reader.text(), body: try reader.bytes())
-  }
-}
-
-extension EncryptionReport.Outcome {
-  fileprivate func write(to writer: inout LinkWriter) {
-    switch self {
-    case .done(let text):
-      writer.write(kind: 0)
-      writer.write(text)
-    case .recovery(let state):
-      writer.write(kind: 1)
-      writer.write(kind: state.rawValue)
-    case .failed(let reason):
-      writer.write(kind: 2)
-      writer.write(kind: reason.rawValue)
-    }
-  }
-
-  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
-    switch try reader.byte() {
-    case 0: self = .done(try reader.text())
-    case 1:
-      guard let state = EncryptionReport.Recovery(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .recovery(state)
-    case 2:
-      guard let reason = EncryptionReport.Failure(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .failed(reason)
-    default: throw .unknownKind
-    }
   }
 }

@@ -60,6 +60,13 @@ package enum EncryptionAction: Equatable, Sendable {
   case recover(ByteString)
   /// The cross-signing keys that the user has now.
   case acceptIdentity(of: ByteString)
+  /// Begins a verification with another device of the user; with all of them where it is empty. Ends with `Outcome.verification`.
+  case verifyDevice(ByteString)
+  /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
+  case verifyUser(ByteString, room: ByteString)
+  case verification(UInt64, VerificationAction)
+  /// Ends with `Outcome.trust`.
+  case inspect(user: ByteString)
 }
 
 /// A record of the page's store.
@@ -181,6 +188,20 @@ extension EncryptionAction {
       writer.write(kind: 4)
       writer.write(user)
     case .resetIdentity: writer.write(kind: 5)
+    case .verifyDevice(let device):
+      writer.write(kind: 6)
+      writer.write(device)
+    case .verifyUser(let user, let room):
+      writer.write(kind: 7)
+      writer.write(user)
+      writer.write(room)
+    case .verification(let id, let action):
+      writer.write(kind: 8)
+      writer.write(id)
+      action.write(to: &writer)
+    case .inspect(let user):
+      writer.write(kind: 9)
+      writer.write(user)
     }
   }
 
@@ -192,6 +213,10 @@ extension EncryptionAction {
     case 3: self = .recover(try reader.text())
     case 4: self = .acceptIdentity(of: try reader.text())
     case 5: self = .resetIdentity
+    case 6: self = .verifyDevice(try reader.text())
+    case 7: self = .verifyUser(try reader.text(), room: try reader.text())
+    case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
+    case 9: self = .inspect(user: try reader.text())
     default: throw .unknownKind
     }
   }

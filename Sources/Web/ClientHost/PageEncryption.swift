@@ -23,6 +23,9 @@ package final class PageEncryption {
   /// What views show; nil while the machine is not there.
   package private(set) var state: EncryptionReport.State?
   package var onState: () -> Void = {}
+  /// Those under way, and those that have ended until `VerificationAction.cancel` forgets them; the oldest first.
+  package private(set) var verifications: [EncryptionReport.Verification] = []
+  package var onVerifications: () -> Void = {}
   /// A machine that is new here can be told of what came before it (`review`).
   package var onNew: () -> Void = {}
   /// Records whose keys begin so; replaced in tests, as is the next.
@@ -108,6 +111,10 @@ package final class PageEncryption {
     held = EncryptionReport.Step()
     (answers, loads, messages, toldRooms) = ([:], [:], [:], [])
     state = nil
+    if !verifications.isEmpty {
+      verifications = []
+      onVerifications()
+    }
     let ended = actions
     actions = [:]
     for then in ended.values { then(nil) }
@@ -229,9 +236,14 @@ package final class PageEncryption {
       perform(.setUpIdentity) { _ in }
       onNew()
     }
-    guard state != step.state else { return }
-    state = step.state
-    onState()
+    if state != step.state {
+      state = step.state
+      onState()
+    }
+    if verifications != step.verifications {
+      verifications = step.verifications
+      onVerifications()
+    }
   }
 
   private func deliver(_ delivery: EncryptionReport.Delivery) {

@@ -34,6 +34,7 @@ enum Snapshot {
     case .undecryptable(.waiting): ["undecryptable"]
     case .undecryptable(let reason): ["undecryptable: \(reason.name)"]
     case .call(let call): [call.english]
+    case .verification(let verification): [verification.english]
     case .custom(let event):
       ["custom \(event.type): \(event.text?.string ?? "-") \(String(decoding: event.content, as: UTF8.self))"]
     case .unparsable(let type, let reason): ["unparsable \(type): \(reason)"]

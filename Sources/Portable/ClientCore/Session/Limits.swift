@@ -101,6 +101,8 @@ enum Limits {
   static let callIDBytes = 255
   /// Events that refer to one, as kept.
   static let references = 1_000
+  /// Events by which a verification goes on, as kept.
+  static let verificationSigns = 20
   /// Last positions of a live location.
   static let liveLocationPositions = 100
   /// Last beginnings and ends of a person's live locations in a room.

@@ -16,6 +16,8 @@ struct TimelineEvent: Sendable {
     case liveLocationEnd
     /// Says something about another event without a row of its own (`m.reference`).
     case reference(EventID)
+    /// How a verification that the event asks for goes on.
+    case verificationSign(EventID, VerificationSign)
     /// Known, but nothing to show.
     case hidden
   }

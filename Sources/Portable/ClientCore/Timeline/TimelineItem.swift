@@ -14,6 +14,8 @@ public struct TimelineItem: Sendable {
     /// An encrypted event that cannot be read.
     case undecryptable(UndecryptableReason)
     indirect case call(CallSummary)
+    /// A user asks another one for a verification.
+    indirect case verification(VerificationSummary)
     /// An event of a type this client does not know. `TimelineCommand.loadEvent` brings all of it.
     indirect case custom(CustomEvent)
     /// An event of a known type that lacks what it needs.

@@ -38,6 +38,8 @@ package struct EncryptionHost: Sendable {
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
+  /// Those under way, and those that have ended until the user has seen it; the oldest first.
+  package var verifications: [Verification] { [] }
   /// What people have to be told.
   package private(set) var broken: Broken?
   /// Whether it is of no more use. What waited for it was delivered as it was.

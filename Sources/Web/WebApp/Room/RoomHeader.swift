@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Above the messages: the way back, who or what this is, the way to the details.

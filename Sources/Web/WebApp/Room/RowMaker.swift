@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Turns items of the client's timeline into rows of the messenger. Rows of one author share one `Sender`.
@@ -56,6 +57,8 @@ final class RowMaker<D: DOM> {
     case .undecryptable(let reason):
       return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
+    case .verification(let verification):
+      return .message(row(item, room, .unsupported(Strings.words(for: verification)), unread, readers))
     case .custom(let event): return .message(row(item, room, body(event), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
@@ -185,6 +188,7 @@ final class RowMaker<D: DOM> {
     case .redacted: return Strings[.removedMessage]
     case .undecryptable: return Strings[.encryptedMessage]
     case .call(let call): return Strings.words(for: call)
+    case .verification: return Strings[.verificationRequest]
     case .custom(let event): return event.text?.string ?? ""
     case .state, .unparsable, .gap: return ""
     }
@@ -195,7 +199,7 @@ extension TimelineItem {
   /// Not a quiet line or a gap.
   var hasMessageRow: Bool {
     switch content {
-    case .message, .redacted, .call, .undecryptable, .custom, .unparsable: true
+    case .message, .redacted, .call, .verification, .undecryptable, .custom, .unparsable: true
     case .state, .gap: false
     }
   }
@@ -203,7 +207,7 @@ extension TimelineItem {
   /// Something somebody said, whether it can be shown or not.
   var isMessage: Bool {
     switch content {
-    case .message, .call, .undecryptable, .custom, .unparsable: true
+    case .message, .call, .verification, .undecryptable, .custom, .unparsable: true
     case .state, .redacted, .gap: false
     }
   }

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// The people that users can ask for help, as the server says it.
 final class SupportBox<D: DOM> {

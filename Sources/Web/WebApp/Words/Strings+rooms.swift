@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What rooms are called, and what happened in them.
 extension Strings {
@@ -148,6 +149,17 @@ extension Strings {
     case .declined: self[.callMadeDeclined]
     case .unanswered: self[.callMadeUnanswered]
     }
+  }
+
+  static func words(for verification: VerificationSummary) -> String {
+    let state: Key =
+      switch verification.state {
+      case .asked: .verificationWaiting
+      case .accepted: .verificationGoesOn
+      case .done: .verificationDone
+      case .cancelled: .verificationCancelled
+      }
+    return self[.labelled, self[.verificationRequest], self[state]]
   }
 
   private static func key(pinned: Int, unpinned: Int) -> Key {

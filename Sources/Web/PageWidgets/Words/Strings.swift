@@ -6,21 +6,21 @@ import WebHost
 /// A new text: a line `name = words` where it belongs in `Web/texts.en.txt`, one anywhere in the file of each other language,
 /// then `Scripts/texts`: it puts the lines in order and writes the names down as keys. `Strings[.name]` has it from then on,
 /// `Strings[.name, "Ana"]` with `{0}` filled in, `Strings[.name, count: 7]` in the form for a number.
-enum Strings {
+package enum Strings {
   private static let table = StringTable(Host.texts, isRightToLeft: Host.pageState.contains(.rightToLeft))
 
   // Never inlined: there are some hundred places that say something.
 
-  static subscript(key: Key) -> String { @inline(never) get { words(key, 0, []) } }
-  static subscript(key: Key, argument: String) -> String { @inline(never) get { words(key, 0, [argument]) } }
-  static subscript(key: Key, first: String, second: String) -> String { @inline(never) get { words(key, 0, [first, second]) } }
-  static subscript(key: Key, first: String, second: String, third: String) -> String {
+  package static subscript(key: Key) -> String { @inline(never) get { words(key, 0, []) } }
+  package static subscript(key: Key, argument: String) -> String { @inline(never) get { words(key, 0, [argument]) } }
+  package static subscript(key: Key, first: String, second: String) -> String { @inline(never) get { words(key, 0, [first, second]) } }
+  package static subscript(key: Key, first: String, second: String, third: String) -> String {
     @inline(never) get { words(key, 0, [first, second, third]) }
   }
   /// What is done or said, and of what: "Edit: Topic", with the colon of the language.
-  static subscript(key: Key, of name: String) -> String { @inline(never) get { self[.labelled, self[key], name] } }
+  package static subscript(key: Key, of name: String) -> String { @inline(never) get { self[.labelled, self[key], name] } }
   /// In the form that the language has for that number.
-  static subscript(key: Key, count count: Int) -> String {
+  package static subscript(key: Key, count count: Int) -> String {
     @inline(never) get { words(key, Host.pluralForm(of: count), ["\(count)"]) }
   }
 
@@ -35,7 +35,7 @@ enum Strings {
   }
 
   /// What the messenger says.
-  static var phrases: Phrases {
+  package static var phrases: Phrases {
     let phrases = Phrases()
     phrases.newMessagesDivider = self[.newMessagesDivider]
     phrases.newMessages = { self[.newMessages, count: $0] }

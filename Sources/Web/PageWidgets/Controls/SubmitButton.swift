@@ -2,16 +2,16 @@ import Messenger
 
 /// The main button of a form; while work is under way it says so, and what it starts asks `isBusy` first. It stays enabled then:
 /// the browser would take the focus from it, and Escape would no longer reach the dialog around it.
-final class SubmitButton<D: DOM> {
-  let node: Node
+package final class SubmitButton<D: DOM> {
+  package let node: Node
   private let dom: D
   private let label: Node
   private var text: Strings.Key
   private var busyText: Strings.Key
-  private(set) var isBusy = false
+  package private(set) var isBusy = false
   private var isEnabled = true
 
-  init(_ dom: D, _ text: Strings.Key, busy: Strings.Key, kind: String = "ma-primary", in parent: Node) {
+  package init(_ dom: D, _ text: Strings.Key, busy: Strings.Key, kind: String = "ma-primary", in parent: Node) {
     self.dom = dom
     self.text = text
     busyText = busy
@@ -22,18 +22,18 @@ final class SubmitButton<D: DOM> {
     show()
   }
 
-  func set(_ text: Strings.Key, busy: Strings.Key) {
+  package func set(_ text: Strings.Key, busy: Strings.Key) {
     self.text = text
     busyText = busy
     show()
   }
 
-  func setBusy(_ isBusy: Bool) {
+  package func setBusy(_ isBusy: Bool) {
     self.isBusy = isBusy
     show()
   }
 
-  func setEnabled(_ isEnabled: Bool) {
+  package func setEnabled(_ isEnabled: Bool) {
     self.isEnabled = isEnabled
     show()
   }

@@ -1,14 +1,14 @@
 import Messenger
 
 /// What fills a page over the whole window: its chapters in a column, and beside it the one that is chosen. On a phone they are a row above.
-final class Chapters<D: DOM> {
-  struct Chapter {
+package final class Chapters<D: DOM> {
+  package struct Chapter {
     let title: Strings.Key
     let icon: Drawing
     /// Makes what is in it, when it is first looked at.
     let make: (Node) -> Void
 
-    init(_ title: Strings.Key, _ icon: Drawing, _ make: @escaping (Node) -> Void) {
+    package init(_ title: Strings.Key, _ icon: Drawing, _ make: @escaping (Node) -> Void) {
       self.title = title
       self.icon = icon
       self.make = make
@@ -21,8 +21,10 @@ final class Chapters<D: DOM> {
   private let pages: [Node]
   private var isMade: [Bool]
 
-  /// - Parameter frame: opened with the style `page`.
-  init(_ chapters: [Chapter], in frame: DialogFrame<D>) {
+  /// - Parameters:
+  ///   - first: the title of the chapter that is shown first; else the first one is.
+  ///   - frame: opened with the style `page`.
+  package init(_ chapters: [Chapter], at first: Strings.Key? = nil, in frame: DialogFrame<D>) {
     dom = frame.dom
     self.chapters = chapters
     tabs = Tabbed(dom, isColumn: true, in: frame.body)
@@ -35,6 +37,7 @@ final class Chapters<D: DOM> {
       return page
     }
     isMade = chapters.map { _ in false }
+    if let first = chapters.firstIndex(where: { $0.title == first }) { tabs.select(first) }
     tabs.onChange = { [self] _ in show() }
     show()
   }

@@ -1,15 +1,15 @@
 import Messenger
 
 /// Below a list that the server sends: it loads the next page or, after a failure, tries again. Hidden if there is nothing to load.
-final class MoreButton<D: DOM> {
-  var onPress: () -> Void = {}
-  private(set) var isShown = false
+package final class MoreButton<D: DOM> {
+  package var onPress: () -> Void = {}
+  package private(set) var isShown = false
   private let dom: D
   private let button: SubmitButton<D>
   private let words: Strings.Key
   private let busyWords: Strings.Key
 
-  init(_ dom: D, _ words: Strings.Key = .showMore, busy: Strings.Key, in parent: Node) {
+  package init(_ dom: D, _ words: Strings.Key = .showMore, busy: Strings.Key, in parent: Node) {
     self.dom = dom
     self.words = words
     busyWords = busy
@@ -19,17 +19,17 @@ final class MoreButton<D: DOM> {
     dom.on(button.node, .click) { [self] _ in if !button.isBusy { onPress() } }
   }
 
-  var isBusy: Bool { button.isBusy }
+  package var isBusy: Bool { button.isBusy }
 
   /// Something is being loaded. A button that was pressed stays, for it has the focus.
-  func begin() { button.setBusy(true) }
+  package func begin() { button.setBusy(true) }
 
-  func end(hasMore: Bool) {
+  package func end(hasMore: Bool) {
     show(words)
     setShown(hasMore)
   }
 
-  func fail() {
+  package func fail() {
     show(.retry)
     setShown(true)
   }

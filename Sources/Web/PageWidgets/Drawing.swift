@@ -1,7 +1,7 @@
 import Messenger
 
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
-enum Drawing {
+package enum Drawing {
   case logo, plus, back, close, more, people, eye, search, user, lock, cloudOff, check, exit, picture, chat, hash, link,
     download, fold, muted,
     phone, pin, camera, cameraOff, microphone, microphoneOff
@@ -12,9 +12,9 @@ enum Drawing {
   // Of the list
   case home, filter, clip, bookmark
   // Of settings
-  case globe, key, shield, device, lockOpen
+  case globe, key, shield, verified, unverified, device, lockOpen
 
-  func draw<D: DOM>(_ dom: D, in parent: Node) {
+  package func draw<D: DOM>(_ dom: D, in parent: Node) {
     guard case .logo = self else { return dom.drawing(outline, in: parent) }
     let svg = dom.element("svg:svg", "ma-logo", in: parent)
     dom.setAttribute(svg, "viewBox", "0 0 64 64")
@@ -24,7 +24,7 @@ enum Drawing {
     dom.setAttribute(dom.element("svg:path", "ma-logo-bird", in: svg), "d", outline)
   }
 
-  var outline: String {
+  package var outline: String {
     switch self {
     case .logo:
       "M9 22 C20 21 27 25 32 32 C37 25 44 21 55 22 C48 26 43 31 39.5 37 L42 49 L34 42.5 L32 46 L30 42.5 L22 49 L24.5 37 C21 31 16 26 9 22 Z"
@@ -86,6 +86,8 @@ enum Drawing {
     case .globe: "M12 3 a9 9 0 1 0 0.01 0 Z M3.5 12 H20.5 M12 3 C7.5 8 7.5 16 12 21 C16.5 16 16.5 8 12 3"
     case .key: "M8 12.5 a3.8 3.8 0 1 0 0.01 0 Z M10.7 13.3 L19 5 M16 8 L18.8 10.8 M13.6 10.4 L15.6 12.4"
     case .shield: "M12 3.5 L19 6 V11.5 C19 16 16 19 12 20.5 C8 19 5 16 5 11.5 V6 Z"
+    case .verified: Drawing.shield.outline + " M8.5 12 L11 14.5 L15.5 9.5"
+    case .unverified: Drawing.shield.outline + " M12 8 V12.5 M12 15.8 V15.9"
     case .device: "M7 3.5 H17 V20.5 H7 Z M11 17.6 H13"
     case .clip: "M8 12.5 L14.2 6.3 a2.8 2.8 0 0 1 4 4 L10.4 18 a4.6 4.6 0 0 1 -6.5 -6.5 L11.5 4"
     case .bookmark: "M7 4.5 H17 V20 L12 16 L7 20 Z"

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The choice of the page's language. A new choice reloads the page, because all texts on the screen have to change.

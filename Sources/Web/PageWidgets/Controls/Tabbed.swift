@@ -2,18 +2,18 @@ import Messenger
 import WebHost
 
 /// A row of choices of which one holds. Source: ARIA Authoring Practices, "Tabs".
-final class Tabbed<D: DOM> {
-  private(set) var selected = 0
-  var onChange: ((Int) -> Void)?
+package final class Tabbed<D: DOM> {
+  package private(set) var selected = 0
+  package var onChange: ((Int) -> Void)?
   /// One was pressed, as against come to by the arrows: what it opens may take the focus.
-  var onPress: ((Int) -> Void)?
+  package var onPress: ((Int) -> Void)?
   private let dom: D
   private let node: Node
   private let isColumn: Bool
   private var buttons: [Node] = []
 
   /// - Parameter isColumn: stands at the side, where arrows up and down lead through it too.
-  init(_ dom: D, _ titles: [Strings.Key] = [], isColumn: Bool = false, in parent: Node) {
+  package init(_ dom: D, _ titles: [Strings.Key] = [], isColumn: Bool = false, in parent: Node) {
     self.dom = dom
     self.isColumn = isColumn
     node = dom.element("div", isColumn ? "ma-chapters" : "ma-tabs", in: parent)
@@ -24,7 +24,7 @@ final class Tabbed<D: DOM> {
   }
 
   /// One more, behind the others.
-  func add(_ title: Strings.Key, _ icon: Drawing? = nil) {
+  package func add(_ title: Strings.Key, _ icon: Drawing? = nil) {
     let button = dom.button("ma-tab", title, icon: icon, in: node)
     dom.setAttribute(button, "role", "tab")
     let index = buttons.count
@@ -37,9 +37,9 @@ final class Tabbed<D: DOM> {
     mark()
   }
 
-  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+  package func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
 
-  func select(_ index: Int) {
+  package func select(_ index: Int) {
     guard index != selected else { return }
     selected = index
     mark()
@@ -47,7 +47,7 @@ final class Tabbed<D: DOM> {
     dom.flush()
   }
 
-  func focus() { dom.focus(buttons[selected]) }
+  package func focus() { dom.focus(buttons[selected]) }
 
   private func pressed(_ event: PageEvent) -> EventReply {
     var step: Int

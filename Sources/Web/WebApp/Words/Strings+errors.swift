@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import PageWidgets
 
 /// Why something did not happen, in words that say what to do.
 extension Strings {

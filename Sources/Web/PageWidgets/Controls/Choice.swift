@@ -1,17 +1,17 @@
 import Messenger
 
 /// A labelled list of which one holds.
-final class Choice<D: DOM> {
-  let node: Node
+package final class Choice<D: DOM> {
+  package let node: Node
   /// Called with what is kept of the one that was chosen.
-  var onChange: (String) -> Void = { _ in }
+  package var onChange: (String) -> Void = { _ in }
   private let dom: D
   private let list: Node
   private var shown: [(value: String, words: String)] = []
 
   /// - Parameter options: what is kept, and the words for it.
   @discardableResult
-  init(
+  package init(
     _ dom: D, _ label: String, _ options: [(value: String, words: String)], selected: String, in parent: Node,
     _ then: @escaping (String) -> Void = { _ in }
   ) {
@@ -25,7 +25,7 @@ final class Choice<D: DOM> {
     dom.on(list, .change) { [self] in onChange($0.text) }
   }
 
-  func setOptions(_ options: [(value: String, words: String)], selected: String) {
+  package func setOptions(_ options: [(value: String, words: String)], selected: String) {
     let isSame = options.elementsEqual(shown) { $0.value.hasSameBytes(as: $1.value) && $0.words.hasSameBytes(as: $1.words) }
     if !isSame {
       shown = options
@@ -38,7 +38,7 @@ final class Choice<D: DOM> {
     set(selected)
   }
 
-  func set(_ value: String) { dom.setValue(list, value) }
+  package func set(_ value: String) { dom.setValue(list, value) }
 
-  func setEnabled(_ isEnabled: Bool) { dom.setFlag(list, "disabled", !isEnabled) }
+  package func setEnabled(_ isEnabled: Bool) { dom.setFlag(list, "disabled", !isEnabled) }
 }

@@ -2,14 +2,14 @@ import Messenger
 import WebHost
 
 /// A labelled line of text with a hint or an error below it.
-final class Field<D: DOM> {
-  let node: Node
-  let input: Node
-  private(set) var text = ""
+package final class Field<D: DOM> {
+  package let node: Node
+  package let input: Node
+  package private(set) var text = ""
   /// The text changed by typing.
-  var onInput: (() -> Void)?
+  package var onInput: (() -> Void)?
   /// Called when the person is done with it.
-  var onChange: (() -> Void)?
+  package var onChange: (() -> Void)?
   private let dom: D
   private let hint: Node
   private let hintText: String
@@ -18,7 +18,7 @@ final class Field<D: DOM> {
   /// - Parameters:
   ///   - kind: the `type` attribute.
   ///   - autocomplete: HTML's word for the browser's own filling in; empty for none.
-  init(_ dom: D, _ label: String, kind: String = "text", autocomplete: String = "", hint: String = "", in parent: Node) {
+  package init(_ dom: D, _ label: String, kind: String = "text", autocomplete: String = "", hint: String = "", in parent: Node) {
     self.dom = dom
     hintText = hint
     node = dom.element("label", "ma-field", in: parent)
@@ -39,20 +39,20 @@ final class Field<D: DOM> {
     if Field.isPassword(kind) { addReveal(in: box) }
   }
 
-  convenience init(
+  package convenience init(
     _ dom: D, _ label: Strings.Key, kind: String = "text", autocomplete: String = "", hint: Strings.Key? = nil, in parent: Node
   ) {
     self.init(
       dom, Strings[label], kind: kind, autocomplete: autocomplete, hint: hint.map { Strings[$0] } ?? "", in: parent)
   }
 
-  func set(_ text: String) {
+  package func set(_ text: String) {
     self.text = text
     dom.setValue(input, text)
   }
 
   /// nil takes the error away.
-  func setError(_ error: String?) {
+  package func setError(_ error: String?) {
     guard error != nil || hasError else { return }
     hasError = error != nil
     dom.setText(hint, error ?? hintText)
@@ -60,9 +60,9 @@ final class Field<D: DOM> {
     dom.setAttribute(input, "aria-invalid", error == nil ? "false" : "true")
   }
 
-  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+  package func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
 
-  func focus() { dom.focus(input) }
+  package func focus() { dom.focus(input) }
 
   private func typed(_ text: String) {
     guard !text.hasSameBytes(as: self.text) else { return }

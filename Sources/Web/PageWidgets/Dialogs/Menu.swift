@@ -1,7 +1,7 @@
 import Messenger
 
 /// A list of commands at what was pressed. Arrows, Home, End and first letters lead through it (`Web/keys.js`); a command closes it first.
-final class Menu<D: DOM> {
+package final class Menu<D: DOM> {
   private let frame: DialogFrame<D>
   private let dom: D
   private var isEmpty = true
@@ -9,7 +9,7 @@ final class Menu<D: DOM> {
   /// - Parameters:
   ///   - frame: opened with the style `menu`.
   ///   - title: read aloud, and the heading of the sheet on a phone.
-  init(_ title: String, in frame: DialogFrame<D>) {
+  package init(_ title: String, in frame: DialogFrame<D>) {
     self.frame = frame
     dom = frame.dom
     frame.setTitle(title)
@@ -18,7 +18,7 @@ final class Menu<D: DOM> {
   /// - Parameters:
   ///   - isOn: for a command that turns something on and off, or one of several that holds.
   ///   - isDangerous: it takes something away for good.
-  func add(
+  package func add(
     _ words: String, _ icon: Drawing? = nil, isOn: Bool? = nil, isDangerous: Bool = false, _ run: @escaping () -> Void
   ) {
     let item = dom.button(isDangerous ? "ma-menu-item ma-menu-danger" : "ma-menu-item", in: frame.body)
@@ -37,14 +37,14 @@ final class Menu<D: DOM> {
     }
   }
 
-  func add(
+  package func add(
     _ words: Strings.Key, _ icon: Drawing? = nil, isOn: Bool? = nil, isDangerous: Bool = false, _ run: @escaping () -> Void
   ) {
     add(Strings[words], icon, isOn: isOn, isDangerous: isDangerous, run)
   }
 
   /// A line of signs to choose from at once.
-  func addSigns(_ signs: [String], label: (String) -> String, _ run: @escaping (String) -> Void) {
+  package func addSigns(_ signs: [String], label: (String) -> String, _ run: @escaping (String) -> Void) {
     let line = dom.element("div", "ma-menu-signs", in: frame.body)
     dom.setAttribute(line, "role", "group")
     for sign in signs {
@@ -60,10 +60,10 @@ final class Menu<D: DOM> {
   }
 
   /// A line between two groups.
-  func divide() { dom.setAttribute(dom.element("div", "ma-menu-line", in: frame.body), "role", "separator") }
+  package func divide() { dom.setAttribute(dom.element("div", "ma-menu-line", in: frame.body), "role", "separator") }
 
   /// What is to be known before choosing, such as why a message was not sent.
-  func note(_ words: String) {
+  package func note(_ words: String) {
     dom.setAttribute(dom.element("p", "ma-menu-note", text: words, in: frame.body), "role", "none")
   }
 }

@@ -1,10 +1,8 @@
-import ClientCore
-import MatrixModel
 import Messenger
 
 /// What stands over the page: a heading, a way to close it, a body.
-final class DialogFrame<D: DOM> {
-  enum Style {
+package final class DialogFrame<D: DOM> {
+  package enum Style {
     /// In the middle, the page behind it dimmed: for what must be decided now.
     case dialog
     /// Over the whole window: settings, with their chapters.
@@ -15,16 +13,16 @@ final class DialogFrame<D: DOM> {
     case menu
   }
 
-  let dom: D
-  let style: Style
-  let overlay: Node
-  let box: Node
-  let body: Node
+  package let dom: D
+  package let style: Style
+  package let overlay: Node
+  package let box: Node
+  package let body: Node
   /// False once closed: its elements are gone.
-  private(set) var isOpen = true
-  var onClose: (() -> Void)?
+  package private(set) var isOpen = true
+  package var onClose: (() -> Void)?
   /// For what is in it.
-  var onEnd: () -> Void = {}
+  package var onEnd: () -> Void = {}
   /// What has the role, and the title as its name.
   private let spoken: Node
   private let title: Node
@@ -33,7 +31,7 @@ final class DialogFrame<D: DOM> {
   /// What had the focus last.
   private var focused = Node.none
 
-  init(_ dom: D, _ style: Style = .dialog) {
+  package init(_ dom: D, _ style: Style = .dialog) {
     self.dom = dom
     self.style = style
     overlay = dom.element("div", "ma-overlay")
@@ -60,7 +58,7 @@ final class DialogFrame<D: DOM> {
   }
 
   /// - Parameter look: a class of its own.
-  func setTitle(_ text: String, look: String = "") {
+  package func setTitle(_ text: String, look: String = "") {
     dom.setText(title, text)
     dom.setAttribute(spoken, "aria-label", text)
     let classes =
@@ -73,17 +71,17 @@ final class DialogFrame<D: DOM> {
     dom.setClass(box, look.utf8.isEmpty ? classes : classes + " " + look)
   }
 
-  func setTitle(_ text: Strings.Key, look: String = "") { setTitle(Strings[text], look: look) }
+  package func setTitle(_ text: Strings.Key, look: String = "") { setTitle(Strings[text], look: look) }
 
   /// What gets the focus when the dialog opens; without it the heading, for of a dialog itself all its words would be said.
-  func setFirst(_ node: Node) { first = node }
+  package func setFirst(_ node: Node) { first = node }
 
-  func focusFirst() { dom.focus(first == .none ? title : first) }
+  package func focusFirst() { dom.focus(first == .none ? title : first) }
 
   /// To where it was before another dialog stood above; where that is gone, the host finds a place.
-  func focusAgain() { if focused == .none { focusFirst() } else { dom.focus(focused) } }
+  package func focusAgain() { if focused == .none { focusFirst() } else { dom.focus(focused) } }
 
-  func close() {
+  package func close() {
     guard isOpen else { return }
     isOpen = false
     dom.release(overlay)
@@ -93,33 +91,9 @@ final class DialogFrame<D: DOM> {
   }
 
   /// A line that says what went wrong.
-  func trouble(in parent: Node) -> Node {
+  package func trouble(in parent: Node) -> Node {
     let node = dom.element("p", "ma-trouble", in: parent)
     dom.setAttribute(node, "role", "alert")
     return node
-  }
-
-  /// Asks for what leads into a room: closes the dialog and goes there, or says in `trouble` what went wrong.
-  func enterRoom(
-    _ app: App<D>, by command: Command, _ button: SubmitButton<D>, _ trouble: Node,
-    entered: @escaping (RoomID) -> Void = { _ in },
-    failed: @escaping () -> Void = {}
-  ) {
-    button.setBusy(true)
-    app.ask(command) { [self] result in
-      switch result {
-      case .room(let room):
-        close()
-        app.goTo(.room(room))
-        entered(room)
-      case .done, .event, .unread, .timeline, .queued: close()
-      case .failed(let error):
-        guard isOpen else { return }
-        button.setBusy(false)
-        dom.setText(trouble, Strings.words(for: error))
-        failed()
-      }
-    }
-    dom.flush()
   }
 }

@@ -1,7 +1,7 @@
 /// Made by `Scripts/texts` from `Web/texts.en.txt`.
 extension Strings {
   /// As the texts stand in the files of all languages.
-  enum Key: Int, CaseIterable, Sendable {
+  package enum Key: Int, CaseIterable, Sendable {
     // Everywhere
     case product, device, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
     // Tabs
@@ -135,6 +135,14 @@ extension Strings {
       recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
       recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
       keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow
+    // Verification
+    case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
+      useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,
+      compareEmoji, verifyCode, scanThisCode, scanOtherCode, scanHold, scanUnreadable, verifyNoWay, verifyAgreeing,
+      compareWithDevice, compareWithPerson, theyMatch, theyDiffer, codeScannedDevice, codeScannedPerson, verifyConfirmed,
+      deviceVerified, personVerified, verifyCancelled, verifyTimedOut, verifyMismatch, verifyElsewhere, verifyFailed,
+      personAsksVerify, deviceAsksVerify, ignoreRequest, verificationRequest, verificationWaiting, verificationGoesOn,
+      verificationDone, verificationCancelled, sasNames
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,
