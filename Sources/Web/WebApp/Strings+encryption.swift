@@ -1,5 +1,6 @@
 import ClientCore
 import JSON
+import PageWidgets
 
 /// What is said of encrypted messages.
 extension Strings {
