@@ -47,6 +47,26 @@ async def peers(context, room, users, options, bases=None):
         finally:
             for peer in started:
                 await peer.end()
+        said = [text for peer in started for text in peer.said if len(text) >= SPECIFIC_LENGTH]
+        for peer in started:
+            assert not plain_on_disk(peer.store, "access_token", "curve25519", "m.room.message", *said), "the store is not sealed"
+        if context.server:
+            assert not plain_in_folder(context.server.folder, *said), "the server has clear text"
+
+
+# Shorter texts may stand in a file by chance.
+SPECIFIC_LENGTH = 8
+
+
+def plain_in_folder(folder, *words):
+    """What of these stands in a file of the server, as it is: database, search index, log."""
+    found = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(place, name), "rb") as file:
+                content = file.read()
+                found += [(name, word) for word in words if word.encode() in content]
+    return found
 
 
 async def is_there(peer, user):

@@ -71,7 +71,7 @@ extension MatrixClient {
         await take(text, offer)
       } catch {
         // It is told again after a restart.
-        guard error.isLasting else { return }
+        guard error.isFinal || error.isDamage else { return }
       }
     }
     step { $0.handle(.historyTaken(offer.room, from: offer.giver), at: MatrixClient.now()) }
@@ -90,18 +90,14 @@ extension MatrixClient {
   }
 }
 
+extension ClientError {
+  fileprivate var isDamage: Bool { if case .damagedAttachment = self { true } else { false } }
+}
+
 extension EncryptedFile {
   fileprivate var json: JSON? {
     var writer = JSONWriter()
     write(to: &writer)
     return try? JSON.parse(writer.bytes)
-  }
-}
-
-extension ClientError {
-  /// Whether the file is not to be had at another time either.
-  fileprivate var isLasting: Bool {
-    if case .damagedAttachment = self { return true }
-    return isFinal
   }
 }
