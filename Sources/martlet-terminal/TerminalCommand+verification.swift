@@ -4,6 +4,7 @@ import MatrixClient
 import MatrixModel
 import Shell
 import Telemetry
+import Transcripts
 
 /// Verification: two devices, or two people, compare what both show.
 extension TerminalCommand {

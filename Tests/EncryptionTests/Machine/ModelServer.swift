@@ -40,14 +40,14 @@ final class ModelServer {
   var members: [UserID] = []
   /// Servers of users that do not answer.
   var failing: Set<ServerName> = []
+  /// When the room's first event is sent, in milliseconds since 1970.
+  var time: Int64 = 1_000_000_000
   /// A hostile server's word.
   var queryAnswer: ((JSON) throws -> JSON)?
   /// What it makes of an event for a device; nil to keep it back.
   var altered: ((ByteString, JSON) throws -> JSON?)?
   /// Whether it delivers events for devices twice.
   var repeats = false
-  /// Of the room's events; nil for one that does not matter.
-  var clock: Int64?
 
   func add(_ name: Name) { devices[name] = Device() }
 
@@ -217,7 +217,7 @@ final class ModelServer {
         writer.member("type", type)
         writer.member("event_id", id)
         writer.member("sender", user)
-        writer.member("origin_server_ts", clock ?? Int64(1_000 + events.count))
+        writer.member("origin_server_ts", time + Int64(events.count))
         writer.member("content", raw: content)
       })
     return id

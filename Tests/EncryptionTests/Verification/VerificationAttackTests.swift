@@ -166,11 +166,7 @@ import Testing
   @Test func `a message of no verification is answered once, and an end or a result never`() throws {
     var play = try VerificationPlay.ownDevices()
     func send(_ type: String, _ more: String = "") throws {
-      var synced = SyncedKeys()
-      synced.toDevice = [
-        try parsed(#"{"sender":"@ann:one.example","type":"m.key.verification.\#(type)","content":{"transaction_id":"x"\#(more)}}"#)
-      ]
-      play.one.replay(synced, at: play.world.now)
+      play.one.replay(try .verification(type, #""transaction_id":"x"\#(more)"#), at: play.world.now)
       try play.settle()
     }
     for _ in 0..<3 { try send("key", #","key":"AAAA""#) }
@@ -181,18 +177,14 @@ import Testing
 
   @Test func `what does not fit the stage ends the verification`() throws {
     for (type, content) in [
-      ("key", #""key":"AAAA""#), ("mac", #""mac":{},"keys":"""#), ("done", #""a":1"#), ("ready", #""methods":[],"from_device":"TABLET""#)
+      ("key", #""key":"AAAA""#), ("mac", #""mac":{},"keys":"""#), ("done", #""a":1"#),
+      ("ready", #""methods":[],"from_device":"TABLET""#)
     ] {
       var play = try VerificationPlay.ownDevices()
       try play.begin()
       try play.perform(.accept, by: play.other)
       let transaction = try #require(play.one.machine.verifications.runs.first?.transaction)
-      var synced = SyncedKeys()
-      synced.toDevice = [
-        try parsed(
-          #"{"sender":"@ann:one.example","type":"m.key.verification.\#(type)","content":{"transaction_id":"\#(transaction)",\#(content)}}"#)
-      ]
-      play.one.replay(synced, at: play.world.now)
+      play.one.replay(try .verification(type, #""transaction_id":"\#(transaction)",\#(content)"#), at: play.world.now)
       try play.settle()
       #expect(reasons(play) == [.unexpectedMessage, .unexpectedMessage], "\(type)")
     }
@@ -227,12 +219,7 @@ import Testing
   @Test func `other users ask in rooms only, and old or future requests are nothing`() throws {
     let play = try VerificationPlay.people()
     func request(_ sender: UserID, _ device: String, at timestamp: Int64) throws {
-      var synced = SyncedKeys()
-      synced.toDevice = [
-        try parsed(
-          #"{"sender":"\#(sender)","type":"m.key.verification.request","content":{"transaction_id":"t\#(timestamp)","from_device":"\#(device)","methods":["m.sas.v1"],"timestamp":\#(timestamp)}}"#)
-      ]
-      play.one.replay(synced, at: play.world.now)
+      play.one.replay(try .request("t\(timestamp)", device, at: timestamp, by: sender), at: play.world.now)
     }
     let now = play.world.now
     try request(bob, "PHONE", at: now)
@@ -247,10 +234,11 @@ import Testing
     var play = try VerificationPlay.ownDevices()
     try play.begin()
     try play.begin()
-    #expect(play.other.machine.verifications.views.map(\.stage) == [
-      .cancelled(.init(.unexpectedMessage, isByUs: true)), .cancelled(.init(.unexpectedMessage, isByUs: true))
-    ])
-    #expect(play.one.machine.verifications.views.allSatisfy(\.isOver))
+    #expect(
+      play.other.machine.verifications.views.map(\.stage) == [
+        .cancelled(.init(.unexpectedMessage, isByUs: true)), .cancelled(.init(.unexpectedMessage, isByUs: true))
+      ])
+    #expect(play.one.machine.verifications.views.allSatisfy { $0.isOver })
   }
 
   @Test func `if two devices ask each other, the one that is accepted goes on`() throws {
@@ -269,14 +257,29 @@ import Testing
   @Test func `requests in a flood are kept within limits`() throws {
     let play = try VerificationPlay.ownDevices()
     for number in 0..<200 {
-      var synced = SyncedKeys()
-      synced.toDevice = [
-        try parsed(
-          #"{"sender":"@ann:one.example","type":"m.key.verification.request","content":{"transaction_id":"f\#(number)","from_device":"\#(number % 2 == 0 ? "TABLET" : "U\(number)")","methods":["m.sas.v1"],"timestamp":\#(play.world.now)}}"#)
-      ]
-      play.one.replay(synced, at: play.world.now)
+      let device = number % 2 == 0 ? "TABLET" : "U\(number)"
+      play.one.replay(try .request("f\(number)", device, at: play.world.now), at: play.world.now)
     }
     #expect(play.one.machine.verifications.runs.count <= Verifications.runsLimit)
+  }
+}
+
+extension SyncedKeys {
+  /// A message of a verification for a device.
+  static func verification(_ kind: String, _ members: String, by sender: UserID = ann) throws -> SyncedKeys {
+    var synced = SyncedKeys()
+    let content = "{\(members)}"
+    synced.toDevice = [
+      try parsed(#"{"sender":"\#(sender)","type":"m.key.verification.\#(kind)","content":\#(content)}"#)
+    ]
+    return synced
+  }
+
+  static func request(
+    _ transaction: String, _ device: String, at timestamp: Int64, by sender: UserID = ann
+  ) throws -> SyncedKeys {
+    let members = #""transaction_id":"\#(transaction)","from_device":"\#(device)","timestamp":\#(timestamp)"#
+    return try verification("request", members + #","methods":["m.sas.v1"]"#, by: sender)
   }
 }
 

@@ -39,7 +39,7 @@ struct VerificationPlay {
   }
 
   mutating func settle() throws {
-    world.server.clock = world.now
+    world.server.time = world.now
     try world.settle()
   }
 

@@ -17,11 +17,10 @@ import Testing
   /// Asks for a secret as a device does.
   private func ask(_ play: inout VerificationPlay, as device: TestHost, _ name: SecretName = .masterKey) throws -> Int {
     let before = play.sent("m.room.encrypted", by: play.one)
+    let names = #""name":"\#(name.text)","requesting_device_id":"\#(device.name.device)""#
+    let content = #"{"action":"request","request_id":"r",\#(names)}"#
     var synced = SyncedKeys()
-    synced.toDevice = [
-      try parsed(
-        #"{"sender":"@ann:one.example","type":"m.secret.request","content":{"action":"request","name":"\#(name.text)","request_id":"r","requesting_device_id":"\#(device.name.device)"}}"#)
-    ]
+    synced.toDevice = [try parsed(#"{"sender":"@ann:one.example","type":"m.secret.request","content":\#(content)}"#)]
     play.one.replay(synced, at: play.world.now)
     try play.settle()
     return play.sent("m.room.encrypted", by: play.one) - before

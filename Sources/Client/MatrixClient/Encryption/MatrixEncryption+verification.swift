@@ -88,7 +88,9 @@ extension MatrixEncryption {
   public func confirm(_ verification: KeyVerification) async throws(EncryptionError) { try await step(verification, .confirm) }
 
   /// The sides show different things.
-  public func mismatch(_ verification: KeyVerification) async throws(EncryptionError) { try await step(verification, .mismatch) }
+  public func mismatch(_ verification: KeyVerification) async throws(EncryptionError) {
+    try await step(verification, .mismatch)
+  }
 
   /// Ends it, or declines the request. One that is over is forgotten.
   public func cancel(_ verification: KeyVerification) async throws(EncryptionError) { try await step(verification, .cancel) }

@@ -20,6 +20,7 @@ extension EncryptionMachine {
     case .deleteBackup:
       guard let version = backup?.version else { return end(number, .failed(.noBackup)) }
       runs.append(CommandRun(number: number, kind: .deleteBackup(version)))
+    case .shareHistory: break
     case .verify(let target): verify(target, number, at: now)
     case .verification(let id, let step): verify(id, step, number, at: now)
     case .offer(let showsCodes, let scansCodes):

@@ -14,6 +14,8 @@ extension EncryptionMachine {
     output.results += news.map { .identities($0) }
     output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
     signVerified(query, answer)
+    settleTrust(of: query.users)
+    reviewWaiting()
     // Another device was first with the account's first identity.
     if !hadIdentity, identities.own.identity != nil, identities.own.isSettingUp { identities.own.cancelSetup() }
     // Only then the signatures of others by the new key are seen.
@@ -87,6 +89,7 @@ extension EncryptionMachine {
     guard policy != self.policy else { return }
     self.policy = policy
     unstored.policy = true
+    reviewWaiting()
     stale.formUnion(writing.keys)
   }
 

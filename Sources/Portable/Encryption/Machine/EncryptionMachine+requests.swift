@@ -54,8 +54,9 @@ extension EncryptionMachine {
   func nextWake(at now: Int64) -> Int64? {
     var times = [
       backup?.nextUploadTime(), requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(),
-      claims.nextDeadline(at: now), verifications.deadline
+      claims.nextDeadline(at: now), keyRequests.nextTime, verifications.deadline
     ]
+    for share in history.shares { times.append(share.since + RoomWriting.patienceMilliseconds) }
     for room in writing.values where !room.isIdle {
       times.append(room.waitsSince.map { $0 + RoomWriting.patienceMilliseconds })
     }
@@ -170,6 +171,7 @@ extension EncryptionMachine {
     }
     send("m.room.encrypted", greetings, keysOf: nil)
     sendSecrets(to: devices)
+    if !keyAnswers.waiting.isEmpty { queueLast(.answerKeys) }
     stale.formUnion(writing.keys)
   }
 }

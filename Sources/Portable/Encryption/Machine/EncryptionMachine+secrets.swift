@@ -8,6 +8,7 @@ extension EncryptionMachine {
 
   /// Asks the verified devices for what this one does not hold.
   mutating func askForSecrets() {
+    secrets.areNeeded = false
     let devices = tracker.devices(of: own.user).filter { trust.isVerifiedOwn($0) }
     for name in SecretName.allCases where !holds(name) {
       // An earlier request may have come too late.
@@ -15,6 +16,9 @@ extension EncryptionMachine {
       tell(secrets.requests.ask(for: name, devices, random: &random))
     }
   }
+
+  /// Whether this device has all private cross-signing keys.
+  var holdsIdentity: Bool { CrossSigningUse.allCases.allSatisfy { identities.own.holds($0) } }
 
   private func holds(_ name: SecretName) -> Bool { name.use.map { identities.own.holds($0) } ?? (backup?.pair != nil) }
 
@@ -85,8 +89,9 @@ extension EncryptionMachine {
 
   /// There are sessions with these devices now.
   mutating func sendSecrets(to devices: [DeviceKeys]) {
-    let waiting = secrets.unsent.filter { request in devices.contains { $0 == request.device } }
-    secrets.unsent.removeAll { request in devices.contains { $0 == request.device } }
+    func isOne(_ request: SecretAnswers.Request) -> Bool { devices.contains { $0.hasSameKeys(as: request.device) } }
+    let waiting = secrets.unsent.filter { isOne($0) }
+    secrets.unsent.removeAll { isOne($0) }
     for request in waiting where sessions.hasSession(with: request.device) { queueLast(.sendSecret(request)) }
   }
 }

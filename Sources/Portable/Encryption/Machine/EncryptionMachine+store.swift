@@ -10,7 +10,7 @@ struct Unstored: Sendable {
   var sessions: Set<RoomID> = [], holders: Set<RoomID> = []
   /// To-device requests that begin, and those that are over.
   var requests: [RecordChange] = []
-  var policy = false, storage = false
+  var policy = false, storage = false, history = false
 }
 
 extension EncryptionMachine {
@@ -35,6 +35,7 @@ extension EncryptionMachine {
       } else {
         // Without its account nothing else of a store is of use.
         guard records.isEmpty else { return stop(.unreadableStore) }
+        own.createdAt = now
         unstored.ownKeys = true
       }
     } catch {
@@ -81,6 +82,9 @@ extension EncryptionMachine {
     } else if record.key == RecordNames.secretStorage {
       let read = try readable(record) { (bytes) throws(RecordRefusal) in try SecretStorage(record: bytes) }
       if let read { storage = read }
+    } else if record.key == RecordNames.history {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try HistoryOffers(record: bytes) }
+      if let read { history.offers = read }
     } else if record.key == RecordNames.backup {
       backup = try readable(record) { (bytes) throws(RecordRefusal) in try KeyBackup(record: bytes) }
     }
@@ -155,6 +159,7 @@ extension EncryptionMachine {
     if secrets.isUnstored { put(RecordNames.secretRequests, secrets.record) }
     if unstored.policy { put(RecordNames.policy, policy.record) }
     if unstored.storage { put(RecordNames.secretStorage, storage.record) }
+    if unstored.history { put(RecordNames.history, history.offers.record) }
     writes += backup?.writes(names) ?? []
     unstored = Unstored()
     tracker.markStored()

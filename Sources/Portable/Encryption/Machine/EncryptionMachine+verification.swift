@@ -77,8 +77,9 @@ extension EncryptionMachine {
     case .ownMaster(let master, _):
       guard identities.own.verify(master) else { return }
       stale.formUnion(writing.keys)
-      askForSecrets()
+      secrets.areNeeded = true
     }
+    if keys.user(own.user) == own.user, !holdsIdentity { secrets.areNeeded = true }
     unsignedKeys.append(keys)
     let users = unsignedKeys.users(of: own.user)
     tracker.track(users)
@@ -141,10 +142,12 @@ extension EncryptionMachine {
 
   mutating func said(_ sending: VerificationSending, _ answer: JSON?, at now: Int64) {
     sendings.end(sending)
-    if answer == nil || sending.isLast { verifications.closed(sending.id) }
+    if answer == nil { verifications.refuse(sending.id) } else if sending.isLast { verifications.close(sending.id) }
     if sending.message.kind == .request, let event = answer.flatMap({ EventID($0["event_id"]) }) {
       verifications.sent(sending.id, as: event)
     }
+    // The other device answers only if it knows the result.
+    if sending.message.kind == .done, sending.user == own.user, secrets.areNeeded { askForSecrets() }
     followVerifications(at: now)
   }
 }

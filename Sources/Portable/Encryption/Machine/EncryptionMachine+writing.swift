@@ -173,7 +173,10 @@ extension EncryptionMachine {
         case .verification(let sending): said(sending, encrypted: content)
         }
       } catch {
-        if case .host(let number) = message.destination { output.results.append(.blocked(number, .malformed)) }
+        switch message.destination {
+        case .host(let number): output.results.append(.blocked(number, .malformed))
+        case .verification(let sending): sayPlain(sending)
+        }
       }
     }
     guard writing[room]?.isPreparing ?? false else { return }

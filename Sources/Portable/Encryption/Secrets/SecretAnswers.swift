@@ -28,10 +28,13 @@ package struct SecretAnswers: Sendable {
 
   package mutating func noteVerification(of device: DeviceKeys, at now: Int64) { note(device.signing, at: now) }
 
-  mutating func note(_ device: Ed25519Key, at now: Int64) {
+  private mutating func note(_ device: Ed25519Key, at now: Int64) {
     verified = verified.filter { $1 > now - Self.patienceMilliseconds }
     verified[device] = now
   }
+
+  /// As it was stored.
+  mutating func restore(_ device: Ed25519Key, at time: Int64) { verified[device] = max(0, time) }
 
   /// Returns what is asked for if the device may have it.
   ///

@@ -8,6 +8,8 @@ import Olm
 struct SharedSecrets: Sendable {
   var requests: SecretRequests { didSet { isUnstored = true } }
   var answers = SecretAnswers() { didSet { isUnstored = true } }
+  /// Whether to ask once the other device knows that it was verified.
+  var areNeeded = false { didSet { isUnstored = true } }
   /// The backup's key that a device has sent, until it is known which backup it opens.
   var backupKey: Secret? { didSet { isUnstored = true } }
   /// Answers that wait for a session with the device. In memory only: who asks does it again.
@@ -36,6 +38,7 @@ struct SharedSecrets: Sendable {
           writer.member("at", answers.verified[key] ?? 0)
         }
       }
+      if areNeeded { writer.member("needed", true) }
       if let backupKey { writer.member("backup", base64: backupKey.exposed()) }
     }
   }
@@ -45,9 +48,10 @@ struct SharedSecrets: Sendable {
     guard let requests = json["requests"] else { throw .unreadable }
     self.requests = try SecretRequests(record: Array(requests.bytes))
     for entry in json["verified"]?.elements.map({ $0 }) ?? [] {
-      answers.note(try entry.signingKey("key"), at: try entry.number("at"))
+      answers.restore(try entry.signingKey("key"), at: try entry.number("at"))
     }
     backupKey = json["backup"] == nil ? nil : Secret(try json.bytes("backup"))
+    areNeeded = json.bool("needed") ?? false
     isUnstored = false
   }
 }

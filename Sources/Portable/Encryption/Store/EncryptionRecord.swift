@@ -36,8 +36,10 @@ struct RecordNames: Sendable {
   static let secretByteCount = 32
   private static let sessionName = "keys"
   static var inMemory: [ByteString] {
-    [account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting,
-     verifications, unsignedKeys, secretRequests]
+    [
+      account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting,
+      history, verifications, unsignedKeys, secretRequests
+    ]
   }
 
   let secret: Secret

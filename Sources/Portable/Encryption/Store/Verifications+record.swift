@@ -27,6 +27,8 @@ extension Verifications {
     (run.transaction, run.isHidden) = (transaction, true)
     run.asked = json["asked"]?.elements.compactMap { DeviceID($0) } ?? []
     if try json.flag("done") {
+      // What was sent already is known by its content.
+      if let mac = json["mac"], mac.isObject { run.send(.mac, mac) }
       run.say(.done)
       run.finish(.done, isClosed: false)
     } else {
@@ -45,6 +47,7 @@ extension VerificationRun {
       if let room = view.room { writer.member("room", room) }
       writer.array("asked", asked) { $1.write($0) }
       writer.member("done", view.stage == .done)
+      if let mac, view.stage == .done { writer.member("mac", mac) }
       if case .cancelled(let cancellation) = view.stage { writer.member("code", cancellation.reason.code) }
     }
   }

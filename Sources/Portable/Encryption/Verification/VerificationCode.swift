@@ -39,8 +39,8 @@ struct VerificationCode: Equatable, Sendable {
 
   var bytes: [UInt8] {
     let id = transaction.utf8
-    return Self.head + [Self.version, mode.rawValue, UInt8(truncatingIfNeeded: id.count >> 8), UInt8(truncatingIfNeeded: id.count)]
-      + id + first.bytes + second.bytes + secret
+    let count = [UInt8(truncatingIfNeeded: id.count >> 8), UInt8(truncatingIfNeeded: id.count)]
+    return Self.head + [Self.version, mode.rawValue] + count + id + first.bytes + second.bytes + secret
   }
 
   /// Reads the bytes of a code that was scanned; nil if they are not a code for verification.

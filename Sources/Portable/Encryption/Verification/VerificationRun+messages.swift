@@ -147,8 +147,5 @@ extension VerificationRun {
 
 extension VerificationMessage {
   /// Tells one message from another, also if it comes again.
-  var digest: [UInt8] {
-    if let event { return event.text.utf8 }
-    return SHA256.digest(of: kind.type.utf8 + Array(content.bytes))
-  }
+  var digest: [UInt8] { SHA256.digest(of: kind.type.utf8 + Array(content.bytes)) }
 }

@@ -49,6 +49,8 @@ struct VerificationRun: Sendable {
   /// What has come already: a server may repeat it.
   var taken: Set<[UInt8]> = []
   var outgoing: [Outgoing] = []
+  /// The own MACs, which the other side needs also after a crash.
+  var mac: JSON?
   /// Until it is taken over.
   var verified: VerifiedKeys?
   var isUnstored = true
@@ -81,6 +83,7 @@ struct VerificationRun: Sendable {
   mutating func send(_ kind: VerificationMessage.Kind, _ content: JSON, to devices: [DeviceID]? = nil) {
     let known = view.device.map { [$0] } ?? asked
     outgoing.append(Outgoing(kind: kind, content: content, devices: devices ?? known))
+    if kind == .mac { mac = content }
   }
 
   func content(of kind: VerificationMessage.Kind, _ body: (inout JSONWriter) -> Void) -> JSON? {

@@ -155,10 +155,16 @@ struct Verifications: Sendable {
     collect(place)
   }
 
-  /// The server has taken the last message, or takes none.
-  mutating func closed(_ id: Verification.ID) {
+  /// The server does not take a message: nothing can come of the verification.
+  mutating func refuse(_ id: Verification.ID) {
     guard let place = runs.firstIndex(where: { $0.view.id == id }) else { return }
     if !runs[place].isOver { runs[place].finish(.cancelled(.init(.other, isByUs: true)), isClosed: true) }
+    close(id)
+  }
+
+  /// The server has the last message of one that is over.
+  mutating func close(_ id: Verification.ID) {
+    guard let place = runs.firstIndex(where: { $0.view.id == id }), runs[place].isOver else { return }
     (runs[place].isClosed, runs[place].isUnstored) = (true, true)
     if runs[place].isHidden { forget(place) }
   }

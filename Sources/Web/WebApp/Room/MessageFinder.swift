@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Finds matching messages page by page, newest first: by words from the server's search, without words from the room's history.
