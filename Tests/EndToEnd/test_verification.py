@@ -56,7 +56,6 @@ def is_signed(asking, user, device):
     return any(key in signatures for key in keys)
 
 
-# Proves E5
 @test("two terminals of a person verify each other by emoji; the new one reads what was written before it was there")
 def own_devices(context):
     ann, bob = User(context.base, "ann"), User(context.base, "bob")
