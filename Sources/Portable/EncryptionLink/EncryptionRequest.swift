@@ -17,6 +17,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   case encrypt(UInt64, UnencryptedContent)
   /// Ends with `EncryptionReport.Delivery.ended` of the same number.
   case command(UInt64, EncryptionAction)
+  /// Goes on with the action of that number, after `EncryptionReport.Delivery.progress`.
+  case proceed(UInt64)
   /// The answer to `EncryptionReport.Step.Request` of that number.
   case answered(UInt64, body: [UInt8])
   case failed(UInt64, isFinal: Bool)
@@ -58,6 +60,10 @@ package enum EncryptionAction: Equatable, Sendable {
   case recover(ByteString)
   /// The cross-signing keys that the user has now.
   case acceptIdentity(of: ByteString)
+  /// Ends with the text of a key file.
+  case exportKeys(passphrase: ByteString)
+  /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
+  case importKeys([UInt8], passphrase: ByteString)
 }
 
 /// A record of the page's store.
@@ -122,6 +128,9 @@ extension EncryptionRequest {
       writer.write(kind: 10)
       writer.write(number)
       action.write(to: &writer)
+    case .proceed(let number):
+      writer.write(kind: 20)
+      writer.write(number)
     }
     return writer.bytes
   }
@@ -152,6 +161,7 @@ extension EncryptionRequest {
     case 8: .woken
     case 9: .encryption(room: try reader.text(), content: try reader.bytes())
     case 10: .command(try reader.uint64(), try EncryptionAction(&reader))
+    case 20: .proceed(try reader.uint64())
     default: throw .unknownKind
     }
   }
@@ -170,6 +180,13 @@ extension EncryptionAction {
       writer.write(kind: 4)
       writer.write(user)
     case .resetIdentity: writer.write(kind: 5)
+    case .exportKeys(let passphrase):
+      writer.write(kind: 20)
+      writer.write(passphrase)
+    case .importKeys(let file, let passphrase):
+      writer.write(kind: 21)
+      writer.write(file)
+      writer.write(passphrase)
     }
   }
 
@@ -181,6 +198,8 @@ extension EncryptionAction {
     case 3: self = .recover(try reader.text())
     case 4: self = .acceptIdentity(of: try reader.text())
     case 5: self = .resetIdentity
+    case 20: self = .exportKeys(passphrase: try reader.text())
+    case 21: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
     default: throw .unknownKind
     }
   }
