@@ -53,13 +53,13 @@ extension Strings {
       unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere, previous, nextOne,
       pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, narrowSearch, saidBy,
       saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted, shownCount,
-      notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat, exportTitle, exportNote,
-      exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar, exported,
-      exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
-      calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine,
-      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
-      addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators,
-      groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat, exportTitle,
+      exportNote, exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar,
+      exported, exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
+      calendarEntry, firstUnread, nothingUnread, linkPreviews, encryptedPreviews, encryptedPreviewsNote, noPreviewOf, shortcuts,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch,
+      loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
@@ -132,7 +132,10 @@ extension Strings {
       turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
       recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
       recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
-      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow
+      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles, keyFilesNote,
+      exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase,
+      passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff,
+      newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,

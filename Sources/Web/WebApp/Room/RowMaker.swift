@@ -51,7 +51,8 @@ final class RowMaker<D: DOM> {
       case .failed: return .gap(.failed)
       }
     case .state(let change): return .line(line(change, item, room))
-    case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
+    case .message(let message):
+      return .message(row(item, room, withPreview(body(message, item, room), item, room), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
