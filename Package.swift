@@ -77,11 +77,15 @@ let package = Package(
       "ClientHost", in: "Web",
       uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "SearchIndex", "WebHost"],
       settings: web),
+    module("PageWidgets", in: "Web", uses: ["Messenger", "WebHost"], settings: web),
+    module(
+      "Security", in: "Web",
+      uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "WebHost"
+        "ClientHost", "EncryptionLink", "PageWidgets", "Security", "WebHost"
       ],
       settings: web),
     program(
@@ -277,7 +281,12 @@ let package = Package(
     tests(of: "EncryptionLink", uses: ["JSON"]),
     tests(of: "EncryptionWorker", uses: ["JSON", "MatrixModel", "Olm", "Encryption", "EncryptionLink"]),
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
-    tests(of: "WebApp", uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "WebHost"]),
+    tests(
+      of: "WebApp",
+      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
+    tests(
+      of: "Security",
+      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"]),
     tests(
       of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm", "SearchIndex"]),
     tests(of: "Addresses"),

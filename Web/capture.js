@@ -13,6 +13,7 @@ export const service = program => {
     record(id) { objects.set(id, record(tell(id))); },
     watch(id, view) { objects.set(id, watch(tell(id), () => program.node(view))); },
     record_finish(id) { objects.get(id)?.finish(); },
+    scan(id, view) { objects.set(id, scan((code, bytes) => program.dispatch(id, code, 0, 0, bytes ?? ''), () => program.node(view))); },
   };
 };
 
@@ -117,4 +118,45 @@ function watch(tell, findView) {
     if (isOver) stop(); else await begin();
   })().catch(failed);
   return { stop, finish: () => { if (view.paused) begin().catch(failed); else take(); } };
+}
+
+const scanMilliseconds = 200;
+
+// A detector gives text, and a code of verification has bytes. It can be used where each character stands for a byte; null elsewhere.
+const bytesOf = text => [...text].some(character => character > '\xff') ? null : Uint8Array.from(text, character => character.charCodeAt(0));
+
+// Shows in a video what the camera sees, and looks for a code of verification there. tell(code, bytes): 0 what it has, 1 it cannot be read here,
+// 2 refused, 3 no camera.
+function scan(tell, findView) {
+  let stream, timer, isOver = false;
+  const stop = () => {
+    isOver = true;
+    clearTimeout(timer);
+    for (const track of stream?.getTracks() ?? []) track.stop();
+  };
+  const end = (code, bytes) => {
+    if (isOver) return;
+    stop();
+    tell(code, bytes);
+  };
+  const look = async (detector, view) => {
+    const found = (await detector.detect(view)).find(({ rawValue }) => rawValue.startsWith('MATRIX'));
+    if (found === undefined) {
+      if (!isOver) timer = setTimeout(() => look(detector, view).catch(failed), scanMilliseconds);
+      return;
+    }
+    const bytes = bytesOf(found.rawValue);
+    if (bytes === null) end(1); else end(0, bytes);
+  };
+  const failed = error => end(error?.name === 'NotAllowedError' ? 2 : 3);
+  (async () => {
+    stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+    if (isOver) { stop(); return; }
+    const view = findView();
+    view.srcObject = stream;
+    view.muted = true;
+    await view.play();
+    await look(new BarcodeDetector({ formats: ['qr_code'] }), view);
+  })().catch(failed);
+  return { stop };
 }

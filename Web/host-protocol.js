@@ -41,7 +41,7 @@ export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'fil
 
 export const pageChanges = { online: 0, attention: 1, fragment: 2, colourScheme: 3, leaving: 4, quickSwitch: 5, shortcuts: 6, escape: 7 };
 
-export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512, canFloat: 1024 };
+export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512, canFloat: 1024, canScan: 2048 };
 
 // What a program imports from module `host`: read from its memory, and handed to the services.
 export const imports = (program, calls) => ({
@@ -126,6 +126,7 @@ export const imports = (program, calls) => ({
   record: (id) => program.ask('capture.js', 'record', id, [id]),
   watch: (id, view) => program.ask('capture.js', 'watch', id, [id, view]),
   record_finish: (id) => program.ask('capture.js', 'record_finish', id, [id]),
+  scan: (id, view) => program.ask('capture.js', 'scan', id, [id, view]),
   media_open: (id) => program.ask('call-media.js', 'media_open', id, [id]),
   media_do: (id, effect, effectCount) => program.ask('call-media.js', 'media_do', id, [id, program.text(effect, effectCount)]),
   media_show: (id, node, stream, streamCount) => program.ask('call-media.js', 'media_show', id, [id, node, program.text(stream, streamCount)]),

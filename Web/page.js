@@ -60,6 +60,7 @@ const states = ({ frame }) => ({
   canShare: canShare(),
   narrow: narrow.matches,
   canFloat: document.pictureInPictureEnabled,
+  canScan: 'BarcodeDetector' in globalThis && navigator.mediaDevices !== undefined,
 });
 
 const sum = program => Object.entries(states(program)).reduce((sum, [name, isSo]) => isSo ? sum | pageStates[name] : sum, 0);

@@ -71,6 +71,7 @@ struct Configuration: Sendable {
   var metricsBind: [BindAddress] = []
   var defaultRoomVersion = "12"
   var forgetsRoomsOnLeave = false
+  var newRoomEncryption = NewRoomEncryption.inviteOnly
   var policyRooms: [RoomID] = []
   /// nil means the folder that `WebFolder.find` returns.
   var webDirectory: String?

@@ -183,6 +183,7 @@ extension Configuration {
     api.publicBaseURL = publicBaseURL
     api.support = support
     api.delegatedServer = delegatedServer
+    api.newRoomEncryption = newRoomEncryption
     return api
   }
 

@@ -1,5 +1,6 @@
 import Addresses
 import HTTPServer
+import HomeserverAPI
 import MatrixModel
 import ServerAccounts
 import Telemetry
@@ -168,6 +169,11 @@ extension Setting {
     .choice(
       "default_room_version", \.defaultRoomVersion, "The version of a new room if its creator does not choose one.",
       words: ["6", "7", "8", "9", "10", "11", "12"].map { ($0, $0) }, show: { $0 }),
+    .choice(
+      "encryption", \.newRoomEncryption,
+      "Which new rooms clients encrypt end to end unless the user decides otherwise. invite_only: direct chats and rooms that only invited users can join. "
+        + "Clients find it at /.well-known/matrix/client.",
+      words: NewRoomEncryption.allCases.map { ($0.rawValue, $0) }, show: { $0.rawValue }),
     .flag(
       "forget_rooms_on_leave", \.forgetsRoomsOnLeave,
       "Whether a user who leaves a room, or is banned from it, also forgets it. The user can then no longer read its history."

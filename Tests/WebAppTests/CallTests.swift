@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import MatrixModel
+import PageWidgets
 import Testing
 import WebHost
 

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import MessengerTesting
+import PageWidgets
 import Testing
 
 @testable import WebApp

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import MessengerTesting
+import PageWidgets
 import Testing
 
 @testable import WebApp

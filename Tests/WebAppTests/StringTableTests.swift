@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import MatrixModel
 import MessengerTesting
+import PageWidgets
 import Testing
 import WebHost
 
@@ -44,6 +45,11 @@ struct StringTableTests {
   }
 
   // Proves C63, P45
+  @Test(arguments: forms.keys.sorted()) func `each language has a name for each emoji of verifications`(language: String) throws {
+    let names = try #require(try Self.texts(language).first { $0.name == "sasNames" }).words.components(separatedBy: ", ")
+    #expect(names.count == 64 && Set(names).count == 64 && !names.contains(""))
+  }
+
   @Test("every text is there in every language, with the same places for what is filled in", arguments: forms.keys.sorted())
   func complete(_ language: String) throws {
     let (own, english) = (try Self.texts(language), try Self.texts("en"))

@@ -2,6 +2,7 @@ import ClientCore
 import ClientHost
 import JSON
 import MatrixModel
+import PageWidgets
 import Testing
 
 @testable import WebApp

@@ -92,7 +92,8 @@ struct ConfigurationLoaderTests {
       "calls.enabled": "false", "calls.bind": "0.0.0.0:9000", "calls.tcp": "false", "calls.workers": "3",
       "calls.home_transports": "7",
       "calls.public_addresses": "192.0.2.1,2001:db8::1", "calls.recordings_quota_bytes": "1000",
-      "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true"
+      "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true",
+      "encryption": "all"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")

@@ -81,6 +81,8 @@ public struct Client: Sendable {
   public var encrypts = false
   /// Whether it also encrypts files (`Effect.uploadEncrypted`).
   public var encryptsFiles = false
+  /// Whether new direct chats (`RoomCommand.openDirectChat`) are encrypted, if the server wishes it and the other user has a device with keys.
+  public var encryptsNewChats = false
   var drafts = Drafts()
   var outbox = Outbox()
 
@@ -174,7 +176,7 @@ public struct Client: Sendable {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
     case .encrypted(let id, let content): encrypted(id, content)
-    case .notEncrypted(let id, let error): fail(id, error)
+    case .notEncrypted(let id, let error): notEncrypted(id, error)
     case .fileEncrypted(let id, let keys): fileEncrypted(id, keys)
     case .decrypted(let room, let events): decrypted(events, in: room)
     case .timerFired(let id): timerFired(id)

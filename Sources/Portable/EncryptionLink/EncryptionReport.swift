@@ -22,6 +22,8 @@ package enum EncryptionReport: Equatable, Sendable {
     /// Whether nothing more comes.
     package var isOver = false
     package var state = State()
+    /// Those under way, and those that have ended until the person has seen it; the oldest first.
+    package var verifications: [Verification] = []
 
     package init() {}
   }
@@ -64,6 +66,8 @@ package enum EncryptionReport: Equatable, Sendable {
     case imported(total: UInt32, new: UInt32, unusable: UInt32)
     case recovery(Recovery)
     case failed(Failure)
+    case verification(UInt64)
+    case trust(Trust)
   }
 
   package enum Recovery: UInt8, Sendable {
@@ -166,6 +170,7 @@ extension EncryptionReport.Step {
     writer.write(kind: state.backup.rawValue)
     writer.write(state.restored)
     writer.write(state.restoring)
+    writer.write(verifications) { $1.write(to: &$0) }
   }
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
@@ -188,6 +193,7 @@ extension EncryptionReport.Step {
     state.backup = backup
     state.restored = try reader.uint32()
     state.restoring = try reader.uint32()
+    verifications = try reader.list { (one) throws(LinkError) in try EncryptionReport.Verification(&one) }
   }
 }
 
@@ -275,40 +281,5 @@ extension EncryptionReport.Request {
 
   fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
     self.init(id: try reader.uint64(), method: try reader.byte(), target: try reader.text(), body: try reader.bytes())
-  }
-}
-
-extension EncryptionReport.Outcome {
-  fileprivate func write(to writer: inout LinkWriter) {
-    switch self {
-    case .done(let text):
-      writer.write(kind: 0)
-      writer.write(text)
-    case .recovery(let state):
-      writer.write(kind: 1)
-      writer.write(kind: state.rawValue)
-    case .failed(let reason):
-      writer.write(kind: 2)
-      writer.write(kind: reason.rawValue)
-    case .imported(let total, let new, let unusable):
-      writer.write(kind: 20)
-      writer.write(total)
-      writer.write(new)
-      writer.write(unusable)
-    }
-  }
-
-  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
-    switch try reader.byte() {
-    case 0: self = .done(try reader.text())
-    case 1:
-      guard let state = EncryptionReport.Recovery(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .recovery(state)
-    case 2:
-      guard let reason = EncryptionReport.Failure(rawValue: try reader.byte()) else { throw .unknownKind }
-      self = .failed(reason)
-    case 20: self = .imported(total: try reader.uint32(), new: try reader.uint32(), unusable: try reader.uint32())
-    default: throw .unknownKind
-    }
   }
 }

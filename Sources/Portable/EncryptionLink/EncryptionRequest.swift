@@ -15,6 +15,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   /// `m.room.encryption` of a room, as its state has it.
   case encryption(room: ByteString, content: [UInt8])
   case encrypt(UInt64, UnencryptedContent)
+  /// These are to have the key of the room's next message.
+  case prepare(room: ByteString, users: [ByteString], sharesHistory: Bool)
   /// Ends with `EncryptionReport.Delivery.ended` of the same number.
   case command(UInt64, EncryptionAction)
   /// Goes on with the action of that number, after `EncryptionReport.Delivery.progress`.
@@ -60,6 +62,13 @@ package enum EncryptionAction: Equatable, Sendable {
   case recover(ByteString)
   /// The cross-signing keys that the user has now.
   case acceptIdentity(of: ByteString)
+  /// Begins a verification with another device of the user; with all of them where it is empty. Ends with `Outcome.verification`.
+  case verifyDevice(ByteString)
+  /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
+  case verifyUser(ByteString, room: ByteString)
+  case verification(UInt64, VerificationAction)
+  /// Ends with `Outcome.trust`.
+  case inspect(user: ByteString)
   /// Ends with the text of a key file.
   case exportKeys(passphrase: ByteString)
   /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
@@ -128,6 +137,11 @@ extension EncryptionRequest {
       writer.write(kind: 10)
       writer.write(number)
       action.write(to: &writer)
+    case .prepare(let room, let users, let sharesHistory):
+      writer.write(kind: 11)
+      writer.write(room)
+      writer.write(users) { $0.write($1) }
+      writer.write(sharesHistory)
     case .proceed(let number):
       writer.write(kind: 20)
       writer.write(number)
@@ -161,6 +175,10 @@ extension EncryptionRequest {
     case 8: .woken
     case 9: .encryption(room: try reader.text(), content: try reader.bytes())
     case 10: .command(try reader.uint64(), try EncryptionAction(&reader))
+    case 11:
+      .prepare(
+        room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
+        sharesHistory: try reader.flag())
     case 20: .proceed(try reader.uint64())
     default: throw .unknownKind
     }
@@ -180,6 +198,20 @@ extension EncryptionAction {
       writer.write(kind: 4)
       writer.write(user)
     case .resetIdentity: writer.write(kind: 5)
+    case .verifyDevice(let device):
+      writer.write(kind: 6)
+      writer.write(device)
+    case .verifyUser(let user, let room):
+      writer.write(kind: 7)
+      writer.write(user)
+      writer.write(room)
+    case .verification(let id, let action):
+      writer.write(kind: 8)
+      writer.write(id)
+      action.write(to: &writer)
+    case .inspect(let user):
+      writer.write(kind: 9)
+      writer.write(user)
     case .exportKeys(let passphrase):
       writer.write(kind: 20)
       writer.write(passphrase)
@@ -198,6 +230,10 @@ extension EncryptionAction {
     case 3: self = .recover(try reader.text())
     case 4: self = .acceptIdentity(of: try reader.text())
     case 5: self = .resetIdentity
+    case 6: self = .verifyDevice(try reader.text())
+    case 7: self = .verifyUser(try reader.text(), room: try reader.text())
+    case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
+    case 9: self = .inspect(user: try reader.text())
     case 20: self = .exportKeys(passphrase: try reader.text())
     case 21: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
     default: throw .unknownKind

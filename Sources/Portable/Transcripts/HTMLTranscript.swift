@@ -175,6 +175,7 @@ package struct HTMLTranscript {
       addGone(words.deleted(remover.flatMap { $0 == sender ? nil : name(of: $0) }))
     case .undecryptable: addGone(words.encrypted)
     case .call(let call): addGone(words.call(call))
+    case .verification(let verification): addGone(words.verification(verification))
     case .custom(let event): addGone(event.type.string + (event.text.map { ": " + $0.string } ?? ""))
     case .unparsable(let type, _): addGone(type.string)
     case .state, .gap: break

@@ -18,6 +18,8 @@ package struct TranscriptWords {
   package var byteCount: (Int64) -> String
   package var state: (StateChange, _ sender: String, _ name: (UserID) -> String) -> String
   package var call: (CallSummary) -> String
+  /// In English unless the program says otherwise.
+  package var verification: (VerificationSummary) -> String = { $0.english }
   /// Milliseconds since 1970: the day, and the time of that day.
   package var day: (Int64) -> String
   package var clock: (Int64) -> String

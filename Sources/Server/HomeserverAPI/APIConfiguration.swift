@@ -18,6 +18,8 @@ package struct APIConfiguration: Sendable {
   package var support = SupportContacts()
   /// Where other servers reach this one (`matrix.example.org:443`), for `/.well-known/matrix/server`; nil where its name says so.
   package var delegatedServer: String?
+  /// Which new rooms clients encrypt, unless the user decides otherwise.
+  package var newRoomEncryption = NewRoomEncryption.inviteOnly
   /// The operator's token, with the rights of an administrator. It is made at each start, kept in memory only, and known to
   /// nobody outside the process. nil if there is no such access.
   package var operatorKey: AccessToken?

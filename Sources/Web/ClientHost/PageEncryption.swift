@@ -23,6 +23,9 @@ package final class PageEncryption {
   /// What views show; nil while the machine is not there.
   package private(set) var state: EncryptionReport.State?
   package var onState: () -> Void = {}
+  /// Those under way, and those that have ended until `VerificationAction.cancel` forgets them; the oldest first.
+  package private(set) var verifications: [EncryptionReport.Verification] = []
+  package var onVerifications: () -> Void = {}
   /// A machine that is new here can be told of what came before it (`review`).
   package var onNew: () -> Void = {}
   /// Keys came for messages of the room.
@@ -118,6 +121,10 @@ package final class PageEncryption {
     openings = [:]
     for opening in opened.values { opening.then(opening.records) }
     state = nil
+    if !verifications.isEmpty {
+      verifications = []
+      onVerifications()
+    }
     let ended = actions
     (actions, progresses) = ([:], [:])
     for then in ended.values { then(nil) }
@@ -196,6 +203,12 @@ package final class PageEncryption {
     say(.encrypt(id, content))
   }
 
+  /// Somebody begins to write. The Worker is loaded meanwhile.
+  package func prepare(for readers: MessageReaders) {
+    begin()
+    say(.prepare(room: readers.room.text, users: readers.users.map { $0.text }, sharesHistory: readers.sharesHistory))
+  }
+
   /// - Parameters:
   ///   - progress: hears how far it is, if it takes long.
   ///   - then: hears how it ended; nil where there is no machine.
@@ -249,9 +262,14 @@ package final class PageEncryption {
       perform(.setUpIdentity) { _ in }
       onNew()
     }
-    guard state != step.state else { return }
-    state = step.state
-    onState()
+    if state != step.state {
+      state = step.state
+      onState()
+    }
+    if verifications != step.verifications {
+      verifications = step.verifications
+      onVerifications()
+    }
   }
 
   private func deliver(_ delivery: EncryptionReport.Delivery) {

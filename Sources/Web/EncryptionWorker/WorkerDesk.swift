@@ -66,6 +66,13 @@ struct WorkerDesk {
         nil
       }
     case .encrypt(let message, let content): encrypt(message, content, at: now)
+    case .prepare(let room, let users, let sharesHistory):
+      if let room = RoomID(room) {
+        host?.handle(
+          .prepare(RoomMembers(room, users: users.compactMap { UserID($0) }, sharesHistory: sharesHistory)), at: now)
+      } else {
+        nil
+      }
     case .command(let number, let action): begin(action, number, at: now)
     case .proceed(let number): keyFiles.next(number).map { handle($0, at: now) }
     case .answered(let request, let body):
@@ -112,6 +119,17 @@ struct WorkerDesk {
       }
       step.later.append(.ended(number, .done))
       return step
+    case .verifyDevice(let device):
+      let target = DeviceID(device).map { VerificationTarget.ownDevice($0) }
+      return host?.handle(.command(number, .verify(target ?? .ownDevices)), at: now)
+    case .verifyUser(let user, let room):
+      guard let user = UserID(user), let room = RoomID(room) else { return unusable(number) }
+      return host?.handle(.command(number, .verify(.user(user, in: room))), at: now)
+    case .verification(let id, let action):
+      return host?.handle(.command(number, .verification(id, VerificationStep(action))), at: now)
+    case .inspect(let user):
+      guard let user = UserID(user) else { return unusable(number) }
+      return host?.handle(.command(number, .inspectUser(user)), at: now)
     case .exportKeys(let passphrase): return keyFiles.export(number, passphrase: passphrase).map { handle($0, at: now) }
     case .importKeys(let file, let passphrase):
       if let failure = keyFiles.take(number, file, passphrase: passphrase) {
@@ -124,6 +142,12 @@ struct WorkerDesk {
 
   private mutating func handle(_ input: MachineInput, at now: Int64) -> EncryptionStep {
     host?.handle(input, at: now) ?? EncryptionStep()
+  }
+
+  private func unusable(_ number: UInt64) -> EncryptionStep {
+    var step = EncryptionStep()
+    step.later = [.ended(number, .failed(.unusable))]
+    return step
   }
 
   private mutating func report(_ step: EncryptionStep) -> EncryptionReport {
@@ -139,6 +163,7 @@ struct WorkerDesk {
       }
     }
     if let state = host?.state { report.state = EncryptionReport.State(state) }
+    report.verifications = host?.verifications.map { EncryptionReport.Verification($0) } ?? []
     report.wakeAt = host?.wakeAt
     report.broken = host?.broken.map { EncryptionReport.Broken($0) }
     report.isOver = host?.isOver ?? true
@@ -151,130 +176,5 @@ struct WorkerDesk {
     var report = EncryptionReport.Step(rest)
     report.isOver = true
     return report
-  }
-}
-
-// MARK: One's words in the other's
-
-extension EncryptionRecord {
-  fileprivate init(_ record: LinkRecord) { self.init(key: record.key, value: record.value) }
-}
-
-extension LinkRecord {
-  fileprivate init(_ record: EncryptionRecord) { self.init(key: record.key, value: record.value) }
-}
-
-extension EncryptionReport.Step {
-  fileprivate init(_ step: EncryptionStep) {
-    self.init()
-    deliveries = step.deliveries.map { EncryptionReport.Delivery($0) }
-    changes = step.changes.map { EncryptionReport.Change($0) }
-    later = step.later.map { EncryptionReport.Delivery($0) }
-    requests = step.requests.map { EncryptionReport.Request($0) }
-    loads = step.loads
-  }
-}
-
-extension EncryptionReport.Delivery {
-  fileprivate init(_ delivery: EncryptionDelivery) {
-    switch delivery {
-    case .answer(let request, let body): self = .answer(request, body)
-    case .records(let load, let records): self = .records(load, records.map { LinkRecord($0) })
-    case .encrypted(let message, let content): self = .encrypted(message, content)
-    case .blocked(let message, let reason):
-      self = .blocked(message, EncryptionReport.Block(reason), about: reason.user?.text ?? "")
-    case .late(let room, let events): self = .late(room: room.text, events.map { Array($0.bytes) })
-    case .ended(let number, let outcome): self = .ended(number, EncryptionReport.Outcome(outcome))
-    }
-  }
-}
-
-extension EncryptionReport.Change {
-  fileprivate init(_ change: RecordChange) {
-    switch change {
-    case .put(let record): self = .put(LinkRecord(record))
-    case .delete(let key): self = .delete(key)
-    }
-  }
-}
-
-extension EncryptionReport.Request {
-  fileprivate init(_ request: MachineRequest) {
-    self.init(
-      id: request.id, method: request.endpoint.method.rawValue,
-      target: ByteString(request.target), body: request.body)
-  }
-}
-
-extension EncryptionReport.Outcome {
-  fileprivate init(_ outcome: EncryptionOutcome) {
-    switch outcome {
-    case .done: self = .done("")
-    case .recovery(let found):
-      let isWhole = found.missing.isEmpty
-      self = .recovery(found.key == nil ? .disabled : !found.isFamiliar ? .changed : isWhole ? .enabled : .incomplete)
-    case .failed(let reason):
-      switch reason {
-      case .refused: self = .failed(.refused)
-      case .unreachable: self = .failed(.unreachable)
-      case .unusable: self = .failed(.unusable)
-      case .unverified: self = .failed(.unverified)
-      case .wrongKey: self = .failed(.wrongKey)
-      case .incomplete: self = .failed(.incomplete)
-      case .noBackup: self = .failed(.noBackup)
-      }
-    }
-  }
-}
-
-extension EncryptionReport.State {
-  fileprivate init(_ state: EncryptionState) {
-    self.init()
-    hasIdentity = state.hasIdentity
-    isVerified = state.isVerified
-    switch state.backup {
-    case .off: backup = .off
-    case .on: backup = .on
-    case .stopped(.replaced): backup = .replaced
-    case .stopped(.deleted): backup = .deleted
-    }
-    restored = UInt32(clamping: state.restore?.done ?? 0)
-    restoring = UInt32(clamping: state.restore?.count ?? 0)
-  }
-}
-
-extension EncryptionReport.Block {
-  fileprivate init(_ reason: Blocked) {
-    switch reason {
-    case .notEncrypted: self = .notEncrypted
-    case .unknownAlgorithm: self = .unknownAlgorithm
-    case .malformed: self = .malformed
-    case .broken: self = .broken
-    case .undecided: self = .undecided
-    }
-  }
-}
-
-extension Blocked {
-  /// Whom the person has to decide about.
-  fileprivate var user: UserID? {
-    guard case .undecided(let block) = self else { return nil }
-    return switch block {
-    case .verifiedIdentitiesChanged(let users), .identitiesChanged(let users): users.first
-    case .ownDeviceUnverified(let user): user
-    }
-  }
-}
-
-extension EncryptionReport.Broken {
-  fileprivate init(_ reason: Broken) {
-    switch reason {
-    case .ofAnotherDevice: self = .ofAnotherDevice
-    case .unreadableStore: self = .unreadableStore
-    case .newerStore: self = .newerStore
-    case .lostKeys: self = .lostKeys
-    case .refusedKeys: self = .refusedKeys
-    case .changedOwnKeys: self = .changedOwnKeys
-    }
   }
 }

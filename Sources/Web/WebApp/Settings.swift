@@ -24,6 +24,8 @@ enum Settings {
   static let pushes = "pushes"
   /// Somebody is signed in. `Web/early.js` reads it before the program runs.
   static let signedIn = "signed-in"
+  /// The device that is not to be asked to be verified.
+  static let unconfirmed = "unconfirmed"
   static let presence = "presence"
   /// The modifier behind emoji that have one.
   static let skinTone = "skin-tone"

@@ -245,6 +245,8 @@ extension PageState {
   public static let narrow = PageState(rawValue: 1 << 9)
   /// The browser shows a video in a window of its own, above all others.
   public static let canFloat = PageState(rawValue: 1 << 10)
+  /// The browser finds QR codes in pictures, and can open a camera.
+  public static let canScan = PageState(rawValue: 1 << 11)
 }
 
 // What a program imports from module `host`. Natively the functions are empty, so that everything above compiles, links and is tested
@@ -413,6 +415,8 @@ extension PageState {
   func hostWatch(_ id: Int32, _ view: Int32)
   @_extern(wasm, module: "host", name: "record_finish") @_extern(c)
   func hostRecordFinish(_ id: Int32)
+  @_extern(wasm, module: "host", name: "scan") @_extern(c)
+  func hostScan(_ id: Int32, _ view: Int32)
   @_extern(wasm, module: "host", name: "media_open") @_extern(c)
   func hostMediaOpen(_ id: Int32)
   @_extern(wasm, module: "host", name: "media_do") @_extern(c)
@@ -531,6 +535,7 @@ extension PageState {
   func hostRecord(_ id: Int32) {}
   func hostWatch(_ id: Int32, _ view: Int32) {}
   func hostRecordFinish(_ id: Int32) {}
+  func hostScan(_ id: Int32, _ view: Int32) {}
   func hostMediaOpen(_ id: Int32) {}
   func hostMediaDo(_ id: Int32, _ effect: Bytes?, _ effectCount: Int32) {}
   func hostMediaShow(_ id: Int32, _ node: Int32, _ stream: Bytes?, _ streamCount: Int32) {}

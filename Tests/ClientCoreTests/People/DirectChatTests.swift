@@ -77,6 +77,59 @@ import Testing
     #expect(host.result(11) == "notSignedIn")
   }
 
+  static let carolsKeys = #"{"device_keys":{"@carol:test":{"PHONE":{}}},"failures":{}}"#
+
+  /// A client that encrypts, amid making a chat with Carol.
+  private static func encrypting(_ wellKnown: String, offers: String = offers) -> Host {
+    var host = Host.inRoom()
+    host.client.encryptsNewChats = true
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
+    host.answer("/capabilities", offers)
+    host.answer("/.well-known/matrix/client", wellKnown)
+    return host
+  }
+
+  @Test func `a new chat is encrypted if the server wishes it and the other user has a device with keys`() {
+    for offers in [Self.offers, #"{"capabilities":{}}"#] {
+      var host = Self.encrypting(#"{"io.element.e2ee":{"default":true}}"#, offers: offers)
+      #expect(host.body("/keys/query")?["device_keys"]?["@carol:test"]?.isArray == true)
+      host.answer("/keys/query", Self.carolsKeys)
+      let body = host.body("/martlet.direct") ?? host.body("/createRoom")
+      #expect(body?["initial_state"]?.elements.map { $0["type"]?.string } == ["m.room.encryption"])
+    }
+  }
+
+  @Test(arguments: [#"{"device_keys":{"@carol:test":{}}}"#, #"{"device_keys":{}}"#, #"{"device_keys":{"@carol:test":[]}}"#, "{}"])
+  func `a new chat is not encrypted if the other user has no device with keys`(keys: String) {
+    var host = Self.encrypting("{}")
+    host.answer("/keys/query", keys)
+    #expect(host.body("/martlet.direct") != nil)
+    #expect(host.body("/martlet.direct")?["initial_state"] == nil)
+  }
+
+  @Test(arguments: [#"{"io.element.e2ee":{"default":false}}"#, #"{"io.element.e2ee":{"force_disable":true}}"#])
+  func `a new chat is not encrypted if the server does not wish it`(wellKnown: String) {
+    let host = Self.encrypting(wellKnown)
+    #expect(host.request("/keys/query") == nil)
+    #expect(host.body("/martlet.direct")?["initial_state"] == nil)
+  }
+
+  @Test func `a server that announces nothing is asked once, and a chat whose keys cannot be asked for is not made in clear text`() {
+    var host = Host.inRoom()
+    host.client.encryptsNewChats = true
+    host.command(.rooms(.openDirectChat(with: "@carol:test")))
+    host.answer("/capabilities", Self.offers)
+    host.answer("/.well-known/matrix/client", status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#)
+    host.respond("/keys/query", .networkError)
+    #expect(host.result() == "network")
+    #expect(host.request("/martlet.direct") == nil)
+    host.command(.rooms(.openDirectChat(with: "@carol:test")), id: 11)
+    #expect(host.request("/.well-known") == nil)
+    host.answer("/keys/query", Self.carolsKeys)
+    host.answer("/martlet.direct", #"{"room_id":"!dm:test","created":true}"#)
+    #expect(host.result(11) == "!dm:test")
+  }
+
   @Test func `a fresh sync opens the timelines again that were open`() {
     var host = Host.inRoom()
     host.command(.timeline(.open(TimelineKey(.test, .thread(EventID(trusted: "$1"))))))

@@ -31,8 +31,10 @@ enum Snapshot {
     case .message(let message): text(message)
     case .state(let change): ["state: " + change.english(sender: "SENDER") { $0.string }]
     case .redacted: ["redacted"]
-    case .undecryptable: ["undecryptable"]
+    case .undecryptable(.waiting): ["undecryptable"]
+    case .undecryptable(let reason): ["undecryptable: \(reason.name)"]
     case .call(let call): [call.english]
+    case .verification(let verification): [verification.english]
     case .custom(let event):
       ["custom \(event.type): \(event.text?.string ?? "-") \(String(decoding: event.content, as: UTF8.self))"]
     case .unparsable(let type, let reason): ["unparsable \(type): \(reason)"]

@@ -41,6 +41,16 @@ import Testing
     }
   }
 
+  @Test(arguments: NewRoomEncryption.allCases) func `clients learn which new rooms to encrypt`(setting: NewRoomEncryption) async throws {
+    var api = APIConfiguration()
+    api.newRoomEncryption = setting
+    try await APIFixture.run(api) { fixture in
+      let known = try await fixture.call(.get, "/.well-known/matrix/client").json
+      #expect(known["io.element.e2ee"]?["default"]?.bool == (setting != .off))
+      #expect(known["martlet.encryption"]?["new_rooms"]?.string == setting.rawValue)
+    }
+  }
+
   @Test func `support and delegation are answered as configured`() async throws {
     var api = APIConfiguration()
     api.support.contacts = [

@@ -16,7 +16,7 @@ extension MatrixClient {
 
   @discardableResult
   func perform(_ command: EncryptionCommand, by authenticator: Authenticator? = nil) async throws(EncryptionError)
-    -> RecoveryDescription?
+    -> EncryptionOutcome
   {
     guard let host = encryptionHost, host.broken == nil, !isStopped else { throw .unavailable }
     if authenticator != nil || identityAuthenticator == nil {
@@ -38,8 +38,6 @@ extension MatrixClient {
     case nil:
       if Task.isCancelled || isStopped { throw .client(.cancelled) }
       throw .unavailable
-    case .done: return nil
-    case .recovery(let description): return description
     case .failed(.refused): throw .client(needed.map { .authenticationNeeded($0) } ?? .notAllowed)
     case .failed(.unreachable): throw .client(.network)
     case .failed(.unusable): throw .client(.badAnswer)
@@ -47,11 +45,12 @@ extension MatrixClient {
     case .failed(.wrongKey): throw .wrongRecoveryKey
     case .failed(.incomplete): throw .noRecovery
     case .failed(.noBackup): throw .noBackup
+    case let outcome?: return outcome
     }
   }
 
   func inspectRecovery() async throws(EncryptionError) -> RecoveryDescription {
-    guard let found = try await perform(.inspectRecovery) else { throw .unavailable }
+    guard case .recovery(let found) = try await perform(.inspectRecovery) else { throw .unavailable }
     return found
   }
 

@@ -144,7 +144,7 @@ public struct ClientEventReader: Sendable {
       return content.isFile ? .file(id, message) : .message(id, message)
     case .undecryptable:
       return .message(id, RoomMessage(event, eventID, sender, nil, replyTo: nil, for: client.session?.userID))
-    case .redacted, .call, .custom, .unparsable, .gap: return nil
+    case .redacted, .call, .verification, .custom, .unparsable, .gap: return nil
     }
   }
 }

@@ -64,6 +64,7 @@ public struct NotificationContent: Sendable {
     case .undecryptable: "sent an encrypted message"
     case .state(let change): change.english(sender: senderName.string) { $0 == sender ? senderName.string : $0.string }
     case .call: "is calling you"
+    case .verification: "asks you to verify each other"
     case .custom(let event): event.text?.string ?? "sent something new"
     case .unparsable: "sent something unreadable"
     case .redacted, .gap: ""

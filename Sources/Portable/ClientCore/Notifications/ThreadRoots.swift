@@ -43,7 +43,7 @@ extension TimelineEvent {
     case .edit(let target, _), .reaction(let target, _), .vote(let target, _), .pollEnd(let target), .position(let target, _),
       .reference(let target):
       target
-    case .item, .redaction, .callSign, .liveLocationEnd, .hidden: nil
+    case .item, .redaction, .callSign, .verificationSign, .liveLocationEnd, .hidden: nil
     }
   }
 }

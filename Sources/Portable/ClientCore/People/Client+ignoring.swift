@@ -120,7 +120,7 @@ extension TimelineItem {
   var isHiddenByIgnoring: Bool {
     switch content {
     case .state, .gap: false
-    case .message, .redacted, .call, .undecryptable, .custom, .unparsable: true
+    case .message, .redacted, .call, .verification, .undecryptable, .custom, .unparsable: true
     }
   }
 }

@@ -34,12 +34,19 @@ extension Client {
     }
     let invitation = rooms.values.first { $0.membership == .invite && $0.state.isDirectInvite && $0.inviter == user }
     if let invitation { return join(invitation.id.text, via: [], reason: nil, id) }
-    guard let offered = extensions.offered else { return learnExtensions(for: .rooms(.openDirectChat(with: text)), id) }
+    guard extensions.offered != nil else { return learnExtensions(for: .rooms(.openDirectChat(with: text)), id) }
     arriving.waiting[user] = []
-    guard offered.contains(.direct) else {
-      return createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user]), directUser: user, id)
+    prepareDirectChat(with: user, id)
+  }
+
+  mutating func makeDirectChat(with user: UserID, isEncrypted: Bool, _ id: CommandID) {
+    guard extensions.offered?.contains(.direct) ?? false else {
+      return createRoom(NewRoom(preset: .trustedPrivateChat, invited: [user], isEncrypted: isEncrypted), directUser: user, id)
     }
-    let body = JSONWriter.object { $0.member("user_id", user) }
+    let body = JSONWriter.object { writer in
+      writer.member("user_id", user)
+      if isEncrypted { writer.member("initial_state", raw: NewRoom.encryptedState) }
+    }
     request(.openDirectRoom, Endpoint.openDirectRoom.path(), body: body, for: .createRoom(directUser: user, id))
   }
 

@@ -28,3 +28,10 @@ public struct NewRoom: Sendable {
     self.isEncrypted = isEncrypted
   }
 }
+
+extension NewRoom {
+  /// State of a room that is encrypted from the beginning.
+  static var encryptedState: [UInt8] {
+    Array(#"[{"type":"m.room.encryption","state_key":"","content":{"algorithm":"m.megolm.v1.aes-sha2"}}]"#.utf8)
+  }
+}

@@ -55,6 +55,8 @@ extension Client {
     case .forgettable: break
     case .ownProfile: ownProfileAnswered(answer)
     case .createRoom(let user?, let command): directChatAnswered(answer, with: user, command)
+    case .encryptionWishes(let user, let command): wishesAnswered(answer, with: user, command)
+    case .directChatKeys(let user, let command): chatKeysAnswered(answer, with: user, command)
     case .createRoom(nil, let command): roomAnswered(answer, directUser: nil, command)
     case .join(let user, let command): roomAnswered(answer, directUser: user, command)
     case .forget(let room, let command): forgetAnswered(answer, room, command)

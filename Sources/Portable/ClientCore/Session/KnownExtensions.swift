@@ -7,6 +7,8 @@ struct KnownExtensions: Sendable {
   var offered: ServerExtensions?
   /// Commands that want to know, while the server is being asked.
   var waiting: [(command: Command, id: CommandID)] = []
+  /// nil until a direct chat was made.
+  var wishes: EncryptionWishes?
 }
 
 extension Client {

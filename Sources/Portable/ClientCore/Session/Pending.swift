@@ -63,6 +63,9 @@ indirect enum RequestPurpose: Sendable {
   // Sending
   case mediaLimit
   case encryption(RoomID)
+  // Making a direct chat
+  case encryptionWishes(UserID, CommandID)
+  case directChatKeys(UserID, CommandID)
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
   case unreadMark(RoomID, Room.UnreadMark, CommandID)
@@ -92,7 +95,7 @@ extension RequestPurpose {
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
       .unreadMark(_, _, let id), .removal(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
-      .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
+      .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0
     }
@@ -118,6 +121,8 @@ indirect enum WritePurpose: Sendable {
   case sync
   case outbox(OutboxEntry.ID)
   case outboxEntries(RoomID, [OutboxEntry.ID])
+  /// What was kept before the query goes out.
+  case query(CommandID)
   case other
 }
 

@@ -28,7 +28,7 @@ extension PreparedRoom {
       case .undecryptable:
         setPreview(event, nil)
         state.preview?.isUndecryptable = true
-      case .state, .call, .custom, .unparsable, .gap: break
+      case .state, .call, .verification, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
@@ -51,7 +51,7 @@ extension PreparedRoom {
       state.preview = RoomPreview(
         eventID: target, sender: preview.sender, timestampMilliseconds: preview.timestampMilliseconds, content: nil)
       delta.aspects.insert(.preview)
-    case .reaction, .vote, .pollEnd, .position, .callSign, .liveLocationEnd, .reference, .hidden: break
+    case .reaction, .vote, .pollEnd, .position, .callSign, .liveLocationEnd, .reference, .verificationSign, .hidden: break
     }
   }
 

@@ -31,6 +31,7 @@ struct Relations: Sendable {
     var pollEnds: [Vote] = []
     var positions: [LiveLocation.Position] = []
     var references: [EventID] = []
+    var verificationSigns: [SeenVerification] = []
     /// Empty but of a thread's root.
     var thread = ThreadReplies()
   }
@@ -59,6 +60,8 @@ struct Relations: Sendable {
   var power: PowerLevels?
   /// Milliseconds since 1970.
   var now: Int64 = 0
+  /// When the room was encrypted; nil if it is not, or if that is not known.
+  var encryptedAt: Int64?
 
   /// What is known of the event; nothing where nobody spoke of it.
   func about(_ event: EventID) -> About? { known[event]?.wrappedValue }
@@ -110,6 +113,9 @@ struct Relations: Sendable {
       guard relate(event.eventID, to: target) else { return }
       add(position, by: event.sender, to: target)
     case .reference(let target): addReference(event.eventID, to: target)
+    case .verificationSign(let target, let sign):
+      guard about(target)?.verificationSigns.count ?? 0 < Limits.verificationSigns, relate(event.eventID, to: target) else { return }
+      change(target) { $0.verificationSigns.append(SeenVerification(event: event.eventID, sign: sign)) }
     case .redaction(let target): redact(target)
     case .liveLocationEnd: addShare(event)
     case .callSign(let call, let sign): take(sign, of: call, event)
@@ -175,6 +181,7 @@ struct Relations: Sendable {
       about.pollEnds.removeAll { $0.event == event }
       about.positions.removeAll { $0.event == event }
       about.references.removeAll { $0 == event }
+      about.verificationSigns.removeAll { $0.event == event }
     }
   }
 
@@ -194,6 +201,9 @@ struct Relations: Sendable {
 
   // MARK: Decorating
 
+  /// Whether the event would have been encrypted.
+  func isAfterEncryption(_ event: TimelineEvent) -> Bool { encryptedAt.map { event.timestampMilliseconds >= $0 } ?? false }
+
   /// Everything known about the item's event.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {
     echoes.uncover(&item)
@@ -207,6 +217,9 @@ struct Relations: Sendable {
       if case .call(var call) = item.content {
         call.outcome = outcome(of: call.id, by: item.sender)
         item.content = .call(call)
+      } else if case .verification(var verification) = item.content {
+        verification.state = Relations.state(about(id)?.verificationSigns ?? [])
+        item.content = .verification(verification)
       } else if case .state(.callLeft(let after, _)) = item.content {
         item.content = .state(.callLeft(after: after, ending: callStays.ended(by: id)))
       }
@@ -306,7 +319,7 @@ extension MessageContent {
 extension TimelineItem {
   var takesReactions: Bool {
     switch content {
-    case .message, .call, .undecryptable, .custom, .unparsable: true
+    case .message, .call, .verification, .undecryptable, .custom, .unparsable: true
     case .state, .redacted, .gap: false
     }
   }
@@ -316,7 +329,7 @@ extension TimelineItem {
     switch content {
     case .gap, .redacted: break
     case .state(let change): content = change.redacted.map { .state($0) } ?? .redacted
-    case .message, .call, .undecryptable, .custom, .unparsable: content = .redacted
+    case .message, .call, .verification, .undecryptable, .custom, .unparsable: content = .redacted
     }
     replyTo = nil
     quoted = nil

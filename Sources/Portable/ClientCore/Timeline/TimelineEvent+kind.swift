@@ -9,7 +9,7 @@ extension TimelineEvent {
     switch event.type {
     case .message, .sticker, .encrypted, .pollStart, .unstablePollStart:
       // What was redacted has lost its content, whether the server says so or not.
-      return isEmpty ? .item(.redacted, replyTo: nil) : message(event)
+      return isEmpty ? .item(.redacted, replyTo: nil) : Kind(verification: event) ?? message(event)
     case .redaction:
       // Room version 11 moved it into the content.
       return (EventID(event.content["redacts"]) ?? EventID(json["redacts"])).map { .redaction($0) } ?? .hidden
@@ -65,7 +65,9 @@ extension TimelineEvent {
   private static func message(_ event: Event) -> Kind {
     let relation = event.content["m.relates_to"]
     let isEdit = relation?.isRelation("m.replace") ?? false
-    if event.type == .encrypted { return isEdit ? .hidden : .item(.undecryptable, replyTo: nil) }
+    if event.type == .encrypted {
+      return isEdit ? .hidden : .item(.undecryptable(UndecryptableReason(ofEncrypted: event.content)), replyTo: nil)
+    }
     if isEdit {
       guard let target = EventID(relation?["event_id"]), let content = MessageContent(edit: event) else { return .hidden }
       return .edit(target, content)
@@ -87,7 +89,7 @@ extension TimelineEvent {
   private static func other(_ event: Event) -> Kind {
     let relation = event.content["m.relates_to"]
     if let relation, relation.isRelation("m.reference"), let target = EventID(relation["event_id"]) {
-      return .reference(target)
+      return VerificationSign(event.type).map { .verificationSign(target, $0) } ?? .reference(target)
     }
     if relation?.isRelation("m.replace") ?? false { return .hidden }
     if event.type.isOfCall { return Kind(call: event) }

@@ -20,10 +20,20 @@ package enum EncryptionCommand: Sendable {
   case restoreBackup
   /// Deletes the backup at the server.
   case deleteBackup
+  /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
+  /// are none.
+  case shareHistory(RoomID, with: UserID, file: JSON)
+  /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
+  case verify(VerificationTarget)
+  case verification(Verification.ID, VerificationStep)
+  /// Asks for the keys of a user if they may have changed. Ends with `EncryptionOutcome.trust`.
+  case inspectUser(UserID)
 }
 
 package enum EncryptionOutcome: Sendable {
   case done
+  case verification(Verification.ID)
+  case trust(UserTrust)
   case recovery(RecoveryDescription)
   case failed(EncryptionFailure)
 }
@@ -51,7 +61,7 @@ package enum EncryptionFailure: Error, Equatable, Sendable {
   case incomplete
   /// The server has no backup, or one that cannot be trusted.
   case noBackup
-  /// What the server says cannot be used.
+  /// What the server says cannot be used, or what the user does is not possible now.
   case unusable
 }
 

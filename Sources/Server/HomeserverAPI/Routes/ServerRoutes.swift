@@ -15,7 +15,7 @@ extension Routes {
       let host = request.http.headers["Host"] ?? serverName.string
       let scheme = request.http.headers["X-Forwarded-Proto"] == "https" ? "https://" : "http://"
       let base = settings.publicBaseURL ?? scheme + host
-      return .json { $0.discovery(base) }
+      return .json { $0.discovery(base, settings.newRoomEncryption) }
     }
     let configuration = homeserver.configuration
     let webPushKey = homeserver.pushers.vapidKey?.publicKey
@@ -26,11 +26,12 @@ extension Routes {
 }
 
 extension JSONWriter {
-  /// Where clients find the server. Spec: Client-Server API, "Well-known URI".
-  mutating func discovery(_ base: String) {
+  /// Where clients find the server, and what it asks of them. Spec: Client-Server API, "Well-known URI".
+  mutating func discovery(_ base: String, _ encryption: NewRoomEncryption? = nil) {
     object { writer in
       writer.key("m.homeserver")
       writer.object { $0.member("base_url", base) }
+      encryption?.write(to: &writer)
     }
   }
 }

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The menu at the user's own picture: presence, "do not disturb", status, settings and signing out.

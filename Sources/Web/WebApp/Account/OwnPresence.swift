@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The user's presence as others see it.

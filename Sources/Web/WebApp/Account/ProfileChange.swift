@@ -2,6 +2,7 @@ import ClientCore
 import ClientHost
 import JSON
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Changes the user's picture or name from a page that shows them. Its button is busy meanwhile, and the page shows errors.

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Sets the status that others see beside the user's name: chosen from a few suggestions or typed, for some time or for good.

@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A list from the server, page by page, with a field to search it and a table to show it. `PagedList` decides, this shows.

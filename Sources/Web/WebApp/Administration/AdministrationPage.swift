@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What a section stands in while it is open: its heading, its body, a line for troubles; and how it asks the server.

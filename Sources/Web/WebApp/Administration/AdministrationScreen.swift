@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The page for administrators of the server, in place of the rooms: its sections on one side, the one that is open beside them. Others

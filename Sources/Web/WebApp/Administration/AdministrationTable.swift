@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 
 /// A table whose rows become cards on a phone. The roles are said again for that: a browser no longer takes what is not laid out as a
 /// table for one.

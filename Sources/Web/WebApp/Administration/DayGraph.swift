@@ -1,5 +1,6 @@
 import AdministrationCore
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A figure over days: a drawing for the eye, and below it the same as a table.

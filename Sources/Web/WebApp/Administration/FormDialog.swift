@@ -1,6 +1,7 @@
 import ClientCore
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// A dialog with fields that are filled by its maker, and a button that does something with them.
 final class FormDialog<D: DOM> {

@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What the server says to its users: to one, or to all.

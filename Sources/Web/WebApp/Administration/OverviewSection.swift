@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// How much there is, how it grew, and how the server is.

@@ -2,6 +2,7 @@ import ClientCore
 import ClientHost
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A file that is being fetched for the person.

@@ -1,9 +1,10 @@
 import ClientCore
+import ClientHost
 import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
-import ClientHost
+import PageWidgets
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {

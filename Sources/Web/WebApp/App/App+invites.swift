@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Invite links: the page's addresses behind `#/join/`, before and after somebody is signed in.

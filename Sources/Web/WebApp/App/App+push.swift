@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Telling the person of what comes while no page is open: the server pushes to the browser, where `Web/sw-push.js` shows it.

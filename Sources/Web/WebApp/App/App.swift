@@ -1,9 +1,10 @@
 import AdministrationCore
 import ClientCore
+import ClientHost
 import JSON
 import MatrixModel
 import Messenger
-import ClientHost
+import PageWidgets
 import WebHost
 
 /// The program: owns the client and the screens. Inputs go to the client one at a time; its effects are carried out in order,
@@ -18,6 +19,7 @@ final class App<D: DOM> {
   lazy var dialogs = Dialogs(self)
   lazy var notices = Notices(self)
   lazy var saved = SavedMessages(self)
+  lazy var verifications = Verifications(self)
   let emoji = EmojiShelf()
   var emoticons = Emoticons()
   /// Downloads under way.
@@ -77,7 +79,12 @@ final class App<D: DOM> {
     effects.encryption.askSurely = { [self] in askSurely($0, $1) }
     effects.encryption.onLost = { [self] in loseEncryption() }
     effects.encryption.onNew = { [self] in reviewEncryptedRooms() }
-    effects.encryption.onState = { [self] in onEncryptionState?() }
+    effects.encryption.onState = { [self] in
+      onEncryptionState?()
+      main?.encryptionChanged()
+      dom.flush()
+    }
+    effects.encryption.onVerifications = { [self] in verifications.changed() }
   }
 
   func start() {

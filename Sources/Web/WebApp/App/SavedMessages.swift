@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The messages that the account keeps for itself, as bookmarks: in each room's account data, by MSC2437. Changes go to the server one after

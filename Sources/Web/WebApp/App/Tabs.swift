@@ -1,6 +1,7 @@
 import ClientHost
 import JSON
 import Messenger
+import PageWidgets
 import WebHost
 
 /// One tab syncs: the one that holds the lock of the store. The others say so and can take over; the tab that had it then lets go.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What users see before a call: their own picture, how loud they are, and the devices in use. The devices are kept for the next call, and in

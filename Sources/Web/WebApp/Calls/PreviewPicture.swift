@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The own picture before a call, the own avatar while the camera is off, with a switch for each device and how loud the microphone is.

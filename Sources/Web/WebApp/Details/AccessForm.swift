@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Who may join a room, who may read what was said before, and whether guests may.
 final class AccessForm<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Beside a conversation: of a direct chat the person, else the room and who is in it. What is rarely needed is in its settings.
 final class DetailsPane<D: DOM> {
@@ -118,6 +119,10 @@ final class DetailsPane<D: DOM> {
     members.changed(users)
     if users.isEmpty { needsPresence = true } else { needsMembers = true }
   }
+
+  /// Somebody is verified now.
+  @inline(never)
+  func trustChanged() { person.trustChanged() }
 
   /// Somebody is blocked, or is not any more.
   @inline(never)

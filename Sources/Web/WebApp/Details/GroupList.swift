@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// `GroupList`, made anew when the groups change.
 final class GroupsPage<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// A member of a room: who it is, a way to write to them, and the actions that the user may take.
 struct MemberDialog<D: DOM> {
@@ -29,7 +30,12 @@ struct MemberDialog<D: DOM> {
       dom.element("p", "ma-note", text: Strings.words(for: presence), in: frame.body)
     }
     let isOther = user != app.userID
-    if isOther { addContact(state) }
+    if isOther {
+      let trust = TrustLine(app, in: frame.body)
+      trust.show(user, name: name)
+      app.verifications.onDone = { [frame] in if frame.isOpen { trust.refresh() } }
+      addContact(state)
+    }
     addRole(state)
     guard isOther else { return }
     addIgnoring()

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Who is in a room, with their roles; who asks to be let in, and who was banned. A room may have many thousands: they are sorted and drawn

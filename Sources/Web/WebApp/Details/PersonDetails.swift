@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The other person of a direct chat: who it is, whether they are there, the rooms both are in, and what can be done about them.
@@ -15,6 +16,7 @@ final class PersonDetails<D: DOM> {
   private let avatar: AvatarView<D>
   private var name: TextView<D>
   private var presence: TextView<D>
+  private let trust: TrustLine<D>
   private let address: Node
   private let common: Node
   private let block: Node
@@ -36,6 +38,7 @@ final class PersonDetails<D: DOM> {
     avatar = dom.avatar("ma-avatar-large", in: top)
     name = TextView(dom, "h3", "ma-details-name", in: top)
     presence = TextView(dom, "p", "ma-note", in: top)
+    trust = TrustLine(app, in: node)
     address = dom.element("div", in: node)
     common = dom.element("div", "ma-section ma-people", in: node)
     block = dom.button("ma-line ma-line-danger", in: node)
@@ -60,6 +63,7 @@ final class PersonDetails<D: DOM> {
     if shown?.user != user {
       dom.releaseChildren(of: address)
       CopyLine(app, .userID, user.string, in: address)
+      trust.show(user, name: title)
     }
     shown = new
     showRooms(rooms)
@@ -67,6 +71,8 @@ final class PersonDetails<D: DOM> {
     Drawing.eyeOff.draw(dom, in: block)
     dom.element("span", text: new.isBlocked ? .stopIgnoring : .ignoreUser, in: block)
   }
+
+  func trustChanged() { if user != nil { trust.refresh() } }
 
   private func showRooms(_ rooms: [RoomID]) {
     dom.releaseChildren(of: common)

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What each role may do in a room: a table to read, and below it, folded, a choice for each line.

@@ -1,6 +1,7 @@
 import ClientCore
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// How a room is set up, in chapters. Each is saved line by line.
 final class RoomSettingsDialog<D: DOM> {

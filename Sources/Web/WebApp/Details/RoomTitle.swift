@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Picture, name, topic and address of a room; in its settings each with a way to change it for those who may.

@@ -1,5 +1,6 @@
 import ClientCore
 import Messenger
+import PageWidgets
 
 /// Settings below each other, each saved on its own: a choice for those who may choose, for others what holds. Where the server refuses
 /// the choice goes back.

@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Asks for what the server wants to know first: the password, an e-mail address, agreement to its terms. To anything else it leads

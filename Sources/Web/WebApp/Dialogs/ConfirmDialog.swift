@@ -1,5 +1,6 @@
-import Messenger
 import ClientCore
+import Messenger
+import PageWidgets
 
 /// A question before something that cannot be taken back.
 struct ConfirmDialog<D: DOM> {

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A text that one gives to others, with a button that copies it.

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 
 /// The dialogs, menus and cards over the page. While one is open, the rest of the page takes no input. Escape or a click beside it
 /// closes it, and the focus returns to where it was.

@@ -1,5 +1,6 @@
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A picture or a video as large as the window, and those of the conversation before and after it.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// A new conversation: with one person, in a new room or space, or in a room that is there.
 final class NewDialog<D: DOM> {

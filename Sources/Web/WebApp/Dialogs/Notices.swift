@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Short sentences below the header that go away by themselves: at the lower edge they would lie on what one works with.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// All users of the server by pages, for somebody who has no name to begin with; empty where the server has no such pages (`martlet.paging`).
 final class PeopleDirectory<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// The saved messages of all rooms, the one that was saved last first. Each leads to its place, or is removed from the list.
 final class SavedDialog<D: DOM> {

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A part of what was found: a heading, and what can be chosen below it. Hidden while there is nothing in it.

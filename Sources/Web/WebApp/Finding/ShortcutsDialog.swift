@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 
 /// What the keyboard does beyond what every page knows.
 struct ShortcutList<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Rooms and people that fit what is typed: what the account knows at once, everybody else as the server answers.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Who invites, and to what: a picture, the name, the topic, how many are there. Names are other people's words; the user ID
 /// beside the inviter's name is what nobody else can have.

@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// An invitation that a link brought to somebody who is signed in: the card, and *Join*.

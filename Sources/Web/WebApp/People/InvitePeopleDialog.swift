@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Invites people into a room or space.
 final class InvitePeopleDialog<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A field in which people are found as one types, wherever people are chosen. Source: ARIA Authoring Practices, "Combobox".

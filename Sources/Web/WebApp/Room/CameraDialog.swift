@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What the camera sees, and the picture that is taken of it, before it goes the way of any file.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What a word that is being written may become: a member behind `@`, an emoji or a picture behind `:`, a command behind `/`.
 /// Source: ARIA Authoring Practices, "Combobox".

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import MessageRows
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A timeline with what people do in it: the room itself, or a thread beside it.

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Emoji and what they are called: what a person picks from and what `:` completes. A file has them, a line each: `emoji names`. It is fetched

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Emoji to pick from: by category, by name, and the pictures of a room's packs. A popover's content.

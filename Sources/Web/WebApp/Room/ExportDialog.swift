@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import Transcripts
 import WebHost
 
@@ -179,6 +180,7 @@ extension TranscriptWords {
       file: { Strings[.file, of: $0] }, message: { $0.exportedWords }, byteCount: { Host.byteCountLabel($0) },
       state: { change, sender, name in Strings.words(for: change, by: sender, name: name) },
       call: { Strings.words(for: $0) }, day: { Host.dateLabel($0) }, clock: { Host.clockLabel($0) })
+    words.verification = { Strings.words(for: $0) }
     words.language = Host.language
     words.isRightToLeft = Host.pageState.contains(.rightToLeft)
     words.name = { room.displayName(of: $0).string }

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import MessageRows
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What an address in a message leads to, as a part of the row: what the server knows of it, or the contact in a file; nil while it is

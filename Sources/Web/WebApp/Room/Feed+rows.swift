@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import MessageRows
 import Messenger
+import PageWidgets
 
 /// A step of rows that are made when all steps are in: only then are items and places those that the client has.
 enum RowStep {

@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Files that were picked, pasted or dropped, with words for them, before they are sent.
 final class FilesDialog<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Sends messages on to rooms and people, found as by the box above the list. Several can be chosen; those that are stay on top.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Several people mentioned by one word after `@`, as `@room` mentions all: the moderators, and the members who are online.
 /// A room may also have its own groups (`RoomGroup`). On the wire each person is mentioned (`m.mentions`).

@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Shows the user's location before it is sent.

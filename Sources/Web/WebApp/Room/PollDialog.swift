@@ -1,6 +1,7 @@
 import ClientCore
 import JSON
 import Messenger
+import PageWidgets
 
 /// A question with answers to choose from.
 final class PollDialog<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Stands in place of the composer where one cannot write: an invitation, a room that was left, an encrypted or moved one.
 final class RoomNotice<D: DOM> {

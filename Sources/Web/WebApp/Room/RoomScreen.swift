@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The open room: header, messages, composer and side panels. If the user is not in the room, it offers the ways in.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import MessageRows
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What stands in a message.

@@ -1,5 +1,6 @@
 import ClientCore
 import Messenger
+import PageWidgets
 
 /// Says who can read what is written in a room.
 extension Room {

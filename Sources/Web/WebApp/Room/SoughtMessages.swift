@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What one looks for among messages; what is nil, empty or `.all` does not narrow.
 struct SoughtMessages {

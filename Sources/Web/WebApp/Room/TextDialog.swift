@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Texts one below the other.
 struct TextDialog<D: DOM> {

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 
 /// What a written text can be given by a key or a button. `Web/keys.js` does it, with Markdown.
 struct TextMark {

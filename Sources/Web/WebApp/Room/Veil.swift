@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 
 /// Lies over the messages while they are not what the reader shall see yet.
 final class Veil<D: DOM> {

@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Takes the composer's place while the user records, and until they have listened and sent or discarded the recording.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Stands where no room is open: what can be done first beside an empty list, else that one can be chosen there.

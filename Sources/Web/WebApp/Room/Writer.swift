@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The composer of a room or a thread: Markdown, what it answers or edits, completions, commands, files, the draft.

@@ -1,5 +1,6 @@
 import ClientCore
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Stands in place of the list where there is nothing in it.

@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The box above the list, and what it finds in the place of the rooms while something stands in it.

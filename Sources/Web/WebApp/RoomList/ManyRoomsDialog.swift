@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Several conversations at once: read, out of the way, or left.
 final class ManyRoomsDialog<D: DOM> {

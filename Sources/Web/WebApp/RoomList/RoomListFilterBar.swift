@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// The box to search in, and which of the rooms to show: all, unread ones, those the user left.
 final class RoomListFilterBar<D: DOM> {

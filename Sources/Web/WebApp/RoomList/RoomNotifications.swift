@@ -1,6 +1,7 @@
 import ClientCore
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What the user is notified about in a room.

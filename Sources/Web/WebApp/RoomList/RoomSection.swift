@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// One part of the list: a heading that folds it, its first rooms, and a button for more of them.

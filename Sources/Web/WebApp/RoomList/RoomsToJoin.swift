@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Below the rooms of a space that is chosen: those of its rooms that the user can join. Hidden if there are none.

@@ -1,5 +1,6 @@
 import ClientCore
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Says that the server cannot be reached, and when it is tried again. Nothing is shown while all is well.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What can be done where no conversation is there yet: a card for each. They stand in the empty list on a phone, in the empty pane on a desk.
 final class HomeCards<D: DOM> {

@@ -3,6 +3,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// The rooms on one side, the open room on the other, its details beside it: three panes, two or one, as the width allows.
@@ -15,6 +16,7 @@ final class MainScreen<D: DOM> {
   private let center: Node
   private let top: Node
   private let banner: ConnectionBanner<D>
+  private let security: SecurityBanner<D>
   private let list: RoomList<D>
   /// nil until its part of the program is there.
   private(set) var room: RoomScreen<D>?
@@ -33,6 +35,7 @@ final class MainScreen<D: DOM> {
     dom = app.dom
     root = dom.element("div", "ma-app", in: .root)
     banner = ConnectionBanner(app, in: root)
+    security = SecurityBanner(app, in: root)
     body = dom.element("div", "ma-body", in: root)
     list = RoomList(app, in: body)
     center = dom.element("main", "ma-center", in: body)
@@ -149,6 +152,12 @@ final class MainScreen<D: DOM> {
     details = pane
     pane.show(app.place.room)
   }
+
+  /// What is known of the encryption, or who asks for a verification.
+  func encryptionChanged() { security.update() }
+
+  /// Somebody is verified now.
+  func trustChanged() { details?.trustChanged() }
 
   func changed(_ change: Change) {
     switch change {

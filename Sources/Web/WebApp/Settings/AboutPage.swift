@@ -1,6 +1,7 @@
 import ClientCore
 import MatrixModel
 import Messenger
+import PageWidgets
 import WebHost
 
 /// What this program is, which server it talks to, and how it is doing.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// The password, the e-mail addresses, and the end of the account.
 final class AccountPage<D: DOM> {

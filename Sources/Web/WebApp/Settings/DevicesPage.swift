@@ -1,7 +1,11 @@
 import ClientCore
+import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
+import Security
 import WebHost
 
 /// Where the account is signed in.
@@ -14,6 +18,8 @@ final class DevicesPage<D: DOM> {
   private let note: Node
   private let again: MoreButton<D>
   private var otherIDs: [DeviceID] = []
+  /// Of each device the place for what is known of its keys.
+  private var shields: [(device: Device, place: Node)] = []
 
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
@@ -29,11 +35,13 @@ final class DevicesPage<D: DOM> {
     dom.setFlag(others, "hidden", true)
     dom.on(others, .click) { [self] _ in if !otherIDs.isEmpty { end(.deleteDevices(otherIDs)) } }
     again.onPress = { [self] in load() }
+    app.verifications.onDone = { [self] in if frame.isOpen { inspect() } }
     load()
   }
 
   private func load() {
     dom.releaseChildren(of: list)
+    shields = []
     if !again.isShown { dom.element("p", "ma-note", text: .loadingDevices, in: list) }
     dom.setText(note, "")
     again.begin()
@@ -52,8 +60,39 @@ final class DevicesPage<D: DOM> {
         add(device)
       }
       dom.setFlag(others, "hidden", otherIDs.isEmpty)
+      inspect()
     }
     dom.flush()
+  }
+
+  // MARK: Verified or not
+
+  private func inspect() {
+    guard app.effects.encryption.isBegun, let user = app.userID else { return }
+    app.effects.encryption.perform(.inspect(user: user.text)) { [self] outcome in
+      guard frame.isOpen, case .trust(let trust)? = outcome else { return }
+      for (device, place) in shields {
+        dom.releaseChildren(of: place)
+        if let keys = trust.devices.first(where: { $0.id == device.id.text }) { show(keys, trust, of: device, in: place) }
+      }
+      dom.flush()
+    }
+  }
+
+  /// As long as this device is not verified, it cannot know which others are.
+  private func show(_ keys: EncryptionReport.Device, _ trust: EncryptionReport.Trust, of device: Device, in place: Node) {
+    guard trust.hasIdentity, trust.isVerified || isThis(device) else { return }
+    TrustMark(dom, isVerified: keys.isVerified, in: place)
+    guard !keys.isVerified else { return }
+    let verify = dom.button("ma-button ma-small", isThis(device) ? .confirmYou : .verify, in: place)
+    if !isThis(device) { dom.setLabel(verify, Strings[.verify, of: name(of: device)]) }
+    dom.on(verify, .click) { [app, self] _ in
+      if isThis(device) { app.verifications.confirmYou() } else { app.verifications.verifyOwn(device.id) }
+    }
+  }
+
+  private func name(of device: Device) -> String {
+    device.name.flatMap { $0.isEmpty ? nil : $0.string } ?? device.id.string
   }
 
   private func failed<Answer>(_ result: Result<Answer, ClientError>) {
@@ -67,13 +106,14 @@ final class DevicesPage<D: DOM> {
   private func add(_ device: Device) {
     let line = dom.element("div", "ma-listed ma-device", in: list)
     dom.setAttribute(line, "role", "listitem")
-    let name = device.name.flatMap { $0.isEmpty ? nil : $0.string } ?? device.id.string
+    let name = name(of: device)
     let lines = dom.element("div", "ma-entry-lines", in: line)
     dom.element("span", "ma-entry-name", text: name, in: lines)
     var seen = device.lastSeenMilliseconds.map { Strings[.lastSeen, Host.dateTimeLabel($0)] } ?? ""
     if let address = device.lastSeenIP { seen += (seen.utf8.isEmpty ? "" : " · ") + address.string }
     dom.element("span", "ma-entry-preview", text: seen, in: lines)
     if isThis(device) { dom.element("span", "ma-remark", text: .thisDevice, in: lines) }
+    shields.append((device, dom.element("span", "ma-trust-line", in: line)))
     let rename = dom.button("ma-button ma-small", .rename, in: line)
     dom.setLabel(rename, Strings[.rename, of: name])
     dom.on(rename, .click) { [self] _ in askName(device) }

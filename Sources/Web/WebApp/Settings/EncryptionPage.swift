@@ -1,8 +1,9 @@
 import ClientCore
+import ClientHost
 import EncryptionLink
 import JSON
 import Messenger
-import ClientHost
+import PageWidgets
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
 final class EncryptionPage<D: DOM> {
@@ -63,6 +64,7 @@ final class EncryptionPage<D: DOM> {
     if found == .disabled {
       if state.isVerified || !state.hasIdentity { return showSetUp(.setUpRecovery) }
       note(.recoveryMissing)
+      showOtherDevice()
       showReset()
     } else {
       note(found == .changed ? .recoveryChanged : .recoveryIsOn)
@@ -112,7 +114,13 @@ final class EncryptionPage<D: DOM> {
 
   // MARK: Coming back
 
+  private func showOtherDevice() {
+    let button = dom.button("ma-button", .useOtherDevice, icon: .device, in: recovery)
+    dom.on(button, .click) { [app] _ in app.verifications.verifyOwn() }
+  }
+
   private func showRecover() {
+    showOtherDevice()
     let form = dom.element("form", "ma-form", in: recovery)
     if found == .changed { dom.element("p", "ma-note", text: .recoveryChanged, in: form) }
     let field = Field(dom, Strings[.recoveryField], kind: "password", autocomplete: "off", in: form)
@@ -179,7 +187,7 @@ final class EncryptionPage<D: DOM> {
       case .failed(.incomplete), .failed(.noBackup): Strings[.recoveryMissing]
       case .failed(.wrongKey): Strings[.wrongRecoveryKey]
       case .failed(.refused), .failed(.unusable): Strings[.encryptionRefused]
-      case .done, .recovery, .imported, .failed, nil: Strings[.encryptionUnavailable]
+      case .done, .recovery, .verification, .trust, .imported, .failed, nil: Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
   }

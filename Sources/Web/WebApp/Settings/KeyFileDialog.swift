@@ -2,6 +2,7 @@ import ClientHost
 import EncryptionLink
 import JSON
 import Messenger
+import PageWidgets
 import WebHost
 
 /// Writes the keys of encrypted messages into a file that a passphrase opens, or takes them from one, as other clients read and write them.

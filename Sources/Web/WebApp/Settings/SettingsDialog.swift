@@ -3,12 +3,15 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// What a person can set: about themselves, what they are told of, how the page looks, their devices, their account.
 struct SettingsDialog<D: DOM> {
-  /// - Parameter frame: opened with the style `page`.
+  /// - Parameters:
+  ///   - first: the title of the chapter that it opens at.
+  ///   - frame: opened with the style `page`.
   @discardableResult
-  init(_ app: App<D>, in frame: DialogFrame<D>) {
+  init(_ app: App<D>, at first: Strings.Key = .profileTab, in frame: DialogFrame<D>) {
     frame.setTitle(.settings)
     _ = Chapters(
       [
@@ -23,7 +26,7 @@ struct SettingsDialog<D: DOM> {
         .init(.language, .globe) { LanguageChoice(app.dom, in: $0) },
         .init(.account, .key) { AccountPage(app, frame, in: $0) },
         .init(.aboutMartlet, .info) { AboutPage(app, frame, in: $0) }
-      ], in: frame)
+      ], at: first, in: frame)
   }
 }
 
@@ -42,22 +45,8 @@ struct AdministrationLine<D: DOM> {
 }
 
 extension App {
-  func openSettings() { dialogs.open(.more, as: .page) { SettingsDialog(self, in: $0) } }
-}
-
-/// A box that is ticked or not, with words beside it.
-struct CheckBox<D: DOM> {
-  private let dom: D
-  private let input: Node
-
-  @discardableResult
-  init(_ dom: D, _ words: String, isOn: Bool, in parent: Node, _ then: @escaping (Bool) -> Void) {
-    self.dom = dom
-    let line = dom.element("label", "ma-check", in: parent)
-    input = dom.element("input", in: line)
-    dom.setAttribute(input, "type", "checkbox")
-    if isOn { dom.setFlag(input, "checked", true) }
-    dom.element("span", text: words, in: line)
-    dom.on(input, .change) { then($0.x == 1) }
+  /// - Parameter chapter: the title of the one that it opens at.
+  func openSettings(at chapter: Strings.Key = .profileTab) {
+    dialogs.open(.more, as: .page) { SettingsDialog(self, at: chapter, in: $0) }
   }
 }

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// Adds rooms that the user is in to a space.
 struct AddRoomsDialog<D: DOM> {

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import Messenger
+import PageWidgets
 
 /// A new space: what it is called, and who may join.
 struct NewSpaceDialog<D: DOM> {

@@ -1,0 +1,99 @@
+import ClientCore
+import ClientHost
+import EncryptionLink
+import JSON
+import MatrixModel
+import Messenger
+import PageWidgets
+import Security
+
+/// Verifications in this page: the dialog of the one that the person takes part in, and those that others have asked for.
+final class Verifications<D: DOM> {
+  private let app: App<D>
+  private var encryption: PageEncryption { app.effects.encryption }
+  private var dialog: VerificationDialog<D>?
+  /// Those that were seen to be done.
+  private var done: Set<UInt64> = []
+  /// Called when one is done, for what shows who is verified.
+  var onDone: (() -> Void)?
+
+  init(_ app: App<D>) { self.app = app }
+
+  /// What others ask for and nobody has answered, the oldest first.
+  var requests: [EncryptionReport.Verification] {
+    encryption.verifications.filter { one in
+      if case .requested = one.stage { !one.isOurs } else { false }
+    }
+  }
+
+  func changed() {
+    if let dialog, dialog.isOpen { dialog.update() } else { dialog = nil }
+    for one in encryption.verifications where one.id != dialog?.id { endUnseen(one) }
+    let count = done.count
+    for one in encryption.verifications where one.stage == .done { done.insert(one.id) }
+    if done.count > count {
+      onDone?()
+      app.main?.trustChanged()
+    }
+    app.main?.encryptionChanged()
+    app.dom.flush()
+  }
+
+  /// Says how one has ended whose dialog is closed.
+  private func endUnseen(_ one: EncryptionReport.Verification) {
+    switch one.stage {
+    case .done:
+      app.notices.show(one.isOwn ? Strings[.deviceVerified] : Strings[.personVerified, name(of: one) ?? one.user.string])
+      forget(one)
+    case .cancelled(.mismatchedSAS, _), .cancelled(.keyMismatch, _), .cancelled(.mismatchedCommitment, _):
+      app.notices.show(.verifyMismatch, isTrouble: true)
+      forget(one)
+    case .cancelled: forget(one)
+    default: break
+    }
+  }
+
+  // MARK: Beginning
+
+  /// - Parameter device: nil asks all other devices of the user; the first that accepts takes part.
+  func verifyOwn(_ device: DeviceID? = nil) { open(.ask(.verifyDevice(device?.text ?? "")), with: "") }
+
+  /// In the direct chat with the user, which is made if there is none.
+  func verify(_ user: UserID, name: String) {
+    guard encryption.state?.isVerified ?? false else { return confirmYou() }
+    app.ask(.rooms(.openDirectChat(with: user.text))) { [self] result in
+      switch result {
+      case .room(let room): open(.ask(.verifyUser(user.text, room: room.text)), with: name)
+      case .failed(let error): app.notices.show(Strings.words(for: error), isTrouble: true)
+      default: break
+      }
+    }
+  }
+
+  func join(_ one: EncryptionReport.Verification) {
+    open(.join(one.id), with: one.isOwn ? "" : name(of: one) ?? one.user.string)
+  }
+
+  /// Declines what was asked for, or forgets what has ended.
+  func forget(_ one: EncryptionReport.Verification) { encryption.perform(.verification(one.id, .cancel)) { _ in } }
+
+  /// The ways in which this browser can be verified.
+  func confirmYou() {
+    app.dialogs.open(.more) { [self] frame in
+      ConfirmYouDialog(
+        in: frame, useDevice: { [self] in verifyOwn() }, useKey: { [self] in app.openSettings(at: .encryptionTab) })
+    }
+  }
+
+  private func open(_ start: VerificationDialog<D>.Start, with name: String) {
+    app.dialogs.open(.more) { [self] frame in
+      dialog = VerificationDialog(encryption, start, with: name, in: frame)
+    }
+  }
+
+  /// Of the other person; nil if the ID is no user's.
+  func name(of one: EncryptionReport.Verification) -> String? {
+    guard let user = UserID(one.user) else { return nil }
+    return RoomID(one.room).flatMap { app.client.room($0) }?.displayName(of: user).string ?? user.string
+  }
+}

@@ -1,0 +1,82 @@
+import ClientCore
+import ClientHost
+import EncryptionLink
+import JSON
+import MatrixModel
+import Messenger
+import PageWidgets
+import WebHost
+
+/// Above the rooms: somebody asks for a verification, or this browser is not verified yet.
+final class SecurityBanner<D: DOM> {
+  private enum Shown: Equatable { case nothing, request(UInt64), confirmYou }
+
+  private let app: App<D>
+  private let dom: D
+  private let node: Node
+  private let words: Node
+  private let buttons: Node
+  private var shown = Shown.nothing
+
+  init(_ app: App<D>, in parent: Node) {
+    self.app = app
+    dom = app.dom
+    node = dom.element("div", "ma-banner ma-security", in: parent)
+    Drawing.shield.draw(dom, in: node)
+    words = dom.element("span", in: node)
+    dom.setAttribute(words, "role", "status")
+    buttons = dom.element("span", "ma-security-buttons", in: node)
+    dom.setFlag(node, "hidden", true)
+  }
+
+  func update() {
+    let request = app.verifications.requests.first
+    let wanted: Shown = request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : .nothing)
+    guard wanted != shown else { return }
+    shown = wanted
+    dom.setFlag(node, "hidden", wanted == .nothing)
+    dom.releaseChildren(of: buttons)
+    if let request { show(request) } else if wanted == .confirmYou { showConfirmYou() } else { dom.setText(words, "") }
+  }
+
+  private var asksToConfirm: Bool {
+    guard app.embedding == nil, let state = app.effects.encryption.state, let session = app.client.session else { return false }
+    return state.hasIdentity && !state.isVerified
+      && !(Host.setting(Settings.unconfirmed)?.hasSameBytes(as: session.deviceID.string) ?? false)
+  }
+
+  private func showConfirmYou() {
+    dom.setText(words, .browserUnverified)
+    add(.confirmYou) { [app] in app.verifications.confirmYou() }
+    add(.notNow, isQuiet: true) { [self] in
+      Host.setSetting(Settings.unconfirmed, app.client.session?.deviceID.string)
+      update()
+    }
+  }
+
+  private func show(_ request: EncryptionReport.Verification) {
+    dom.setText(words, Strings[request.isOwn ? .deviceAsksVerify : .personAsksVerify, name(of: request)])
+    add(.verify) { [app] in app.verifications.join(request) }
+    add(.ignoreRequest, isQuiet: true) { [app] in app.verifications.forget(request) }
+    guard request.isOwn else { return }
+    app.ask(.devices()) { [self] result in
+      guard shown == .request(request.id), case .success(let devices) = result,
+        let name = devices.first(where: { $0.id.text == request.device })?.name, !name.isEmpty
+      else { return }
+      dom.setText(words, Strings[.deviceAsksVerify, name.string])
+      dom.flush()
+    }
+  }
+
+  private func name(of request: EncryptionReport.Verification) -> String {
+    request.isOwn ? request.device.string : app.verifications.name(of: request) ?? request.user.string
+  }
+
+  private func add(_ words: Strings.Key, isQuiet: Bool = false, _ run: @escaping () -> Void) {
+    let button = dom.button(isQuiet ? "ma-button ma-small" : "ma-button ma-small ma-primary", words, in: buttons)
+    dom.on(button, .click) { [dom] _ in
+      run()
+      dom.flush()
+    }
+  }
+}
