@@ -142,7 +142,7 @@ extension TimelineItem {
     case .undecryptable(let reason):
       writer.member("kind", "other")
       writer.member("reason", reason.name)
-    case .call, .custom, .unparsable: writer.member("kind", "other")
+    case .call, .custom, .unparsable, .verification: writer.member("kind", "other")
     case .gap: writer.member("kind", "gap")
     }
     writer.member("edited", isEdited)

@@ -80,49 +80,43 @@ extension Client {
 
   /// Once it is known who is to read it.
   mutating func encrypt(_ entry: OutboxEntry) {
-    guard knowsReaders(of: entry.roomID) else { return }
+    guard let readers = readers(in: entry.roomID) else { return }
     guard let content = entry.payload.body else { return fail(entry.id, .unknownEvent) }
     outbox[entry.id]?.phase = .encrypting
-    encrypt(entry.id, entry.payload.type, content, for: entry.roomID)
+    encrypt(entry.id, entry.payload.type, content, for: readers)
   }
 
-  /// Whether it is known who is in the room; if not, its members are loaded, and the room goes on with them (`goOnEncrypting`).
-  mutating func knowsReaders(of room: RoomID) -> Bool {
-    guard let state = rooms[room]?.state else { return false }
-    if state.hasPeople, state.hasAllMembers { return true }
-    if outbox.waitingForMembers.insert(room).inserted { loadMembers(room, 0) }
-    return false
-  }
-
-  /// Has the host encrypt it for those who may read it.
-  mutating func encrypt(_ id: SendID, _ type: EventType, _ content: [UInt8], for room: RoomID) {
-    guard let readers = readers(of: room) else { return }
+  mutating func encrypt(_ id: SendID, _ type: EventType, _ content: [UInt8], for readers: MessageReaders) {
     emit(
       .encrypt(
         id,
         UnencryptedMessage(
-          room: room, users: readers.users, sharesHistory: readers.sharesHistory, type: type, content: content)))
+          room: readers.room, users: readers.users, sharesHistory: readers.sharesHistory, type: type, content: content)))
   }
 
   /// Somebody begins to write: the readers can have the key before the message goes.
   mutating func prepareEncryption(in id: RoomID) {
     guard encrypts, isOnline, let room = rooms[id], room.isEncrypted, room.membership == .join,
-      room.ownTyping.preparedAt.map({ now - $0 >= Limits.prepareMilliseconds }) ?? true, knowsReaders(of: id),
-      let readers = readers(of: id)
+      room.ownTyping.preparedAt.map({ now - $0 >= Limits.prepareMilliseconds }) ?? true, let readers = readers(in: id)
     else { return }
     rooms[id]?.ownTyping.preparedAt = now
     emit(.prepareEncryption(readers))
   }
 
-  private func readers(of room: RoomID) -> MessageReaders? {
-    guard let state = rooms[room]?.state else { return nil }
+  /// nil while not all members are known: they are asked for, and the room goes on with them (`goOnEncrypting`).
+  mutating func readers(in id: RoomID) -> MessageReaders? {
+    guard let state = rooms[id]?.state else { return nil }
+    guard state.hasPeople, state.hasAllMembers else {
+      if outbox.waitingForMembers.insert(id).inserted { loadMembers(id, 0) }
+      return nil
+    }
     var users: [UserID] = []
     let visibility = state.settings.historyVisibility ?? .shared
     for member in state.members.all {
       if member.membership == .join || member.membership == .invite && visibility != .joined { users.append(member.userID) }
     }
     return MessageReaders(
-      room: room, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable)
+      room: id, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable)
   }
 
   /// The list of a room's members has come, or will not for now.

@@ -32,10 +32,10 @@ struct PassedOnEvent: Sendable {
 extension Client {
   /// Once it is known who is to read it.
   mutating func encryptQuery(_ query: CommandID) {
-    guard let event = queries[query]?.event, event.id == nil, knowsReaders(of: event.room) else { return }
+    guard let event = queries[query]?.event, event.id == nil, let readers = readers(in: event.room) else { return }
     let id = outbox.nextID(at: now)
     queries[query]?.event?.id = id
-    encrypt(id, event.type, event.content, for: event.room)
+    encrypt(id, event.type, event.content, for: readers)
   }
 
   /// The list of a room's members has come, or will not for now.

@@ -57,9 +57,9 @@ extension Strings {
       exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar, exported,
       exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
       calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine,
-      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
-      addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators,
-      groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
+      loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
+      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
