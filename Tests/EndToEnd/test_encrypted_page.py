@@ -161,7 +161,7 @@ async def _(test):
                 await asyncio.sleep(0.2)
         async with people(test, "alice2") as third:
             await third.sign_in(alice, room_fragment(room))
-            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await third.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
             await open_encryption(third)
             await third.dialog.get_by_text("This browser is not verified").wait_for()
             field = third.dialog.get_by_label("Recovery key or passphrase")
@@ -249,7 +249,7 @@ async def _(test):
             await one.sees("to the first")
         async with people(test, "alice2") as two:
             await two.sign_in(alice, room_fragment(room))
-            await two.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await two.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
             await open_encryption(two)
             await two.dialog.get_by_text("This account has no recovery key yet.").wait_for()
             await two.picture("no-recovery-key")

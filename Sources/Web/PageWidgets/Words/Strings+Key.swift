@@ -91,7 +91,7 @@ extension Strings {
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining,
-      sentBeforeDevice, enterKeyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
+      sentBeforeDevice, verifyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
       senderNotProven, keyFromInviter, senderKeysChanged, notEncryptedMessage, unsupported, unreadMembers, typing, openImage,
       openVideo, uploading, play, pause, seek, playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler,
       spoilerAbout, replyToMessage, replyTo, replies, addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered,
