@@ -141,6 +141,14 @@ import Testing
     #expect(desk.durable.trust["$0"] == .pinned)
   }
 
+  @Test func `a message of a device that its owner signs later is proven then`() throws {
+    var world = try world([(ann, "DESK"), (bob, "PHONE")], signing: [0])
+    try world.write("hello", by: 1)
+    #expect(world.hosts[0].durable.trust["$0"] == .unsignedDevice)
+    try world.run(.setUpIdentity, by: world.hosts[1])
+    #expect(world.hosts[0].durable.trust["$0"] == .pinned)
+  }
+
   @Test func `a device that is in no list stays unknown`() throws {
     var world = try world([(ann, "DESK"), (bob, "PHONE")], signing: [0])
     let phone = world.hosts[1].name

@@ -105,7 +105,7 @@ extension EncryptionMachine {
       let trust = settledTrust(event, clear)
       if let hidden = policy.hides(trust ?? .unknownDevice) { throw hidden }
       let decrypted = DecryptedEvent(event: event, outcome: .success(clear), trust: trust)
-      if trust == nil { unsettled.add(decrypted) }
+      unsettled.add(decrypted)
       return decrypted
     } catch {
       let reason = explained(error, event)
