@@ -60,6 +60,10 @@ import Testing
     world.server.dropFallback(of: phone.name)
     try desk.write("lost", at: world.now)
     while !desk.requests.isEmpty { try desk.ask(at: world.now) }
+    // The message overtakes the reason.
+    try desk.send()
+    try phone.read(at: world.now)
+    #expect(reasons(phone) == [.missingKey])
     try world.settle()
     #expect(reasons(phone) == [.withheld(.noOlm)])
     // It has written to the desk, which needs no key of it any more.

@@ -57,7 +57,10 @@ extension EncryptionMachine {
   /// A device could not begin a session with this one, which begins one then.
   private mutating func noteUnreached(_ content: JSON, by sender: UserID, at now: Int64) {
     guard unreached.count < EncryptionLimits.unreachedUsers else { return }
-    unreached.insert(sender)
+    let isNew = unreached.insert(sender).inserted
+    // What has come before now has a reason.
+    let names = isNew ? waiting.sessions(of: sender) : []
+    if !names.isEmpty { queueLast(.review(names)) }
     repair(content, from: sender, at: now)
   }
 
