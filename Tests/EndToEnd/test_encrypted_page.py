@@ -47,13 +47,18 @@ async def _(test):
             await sync_until(nia, lambda: heard == ["hello from bob", "hello from the page"])
             good(await nia.room_send(room, "m.room.message", text("hello from nia"), ignore_unverified_devices=True), nio.RoomSendResponse)
             await page.sees("hello from nia")
+            # Her device is not signed; clear text is worse.
+            await page.page.get_by_title("Sent by a device that its owner has not verified.").wait_for()
+            await asyncio.to_thread(bob.send, room, "in clear text")
+            await page.page.get_by_title("Not encrypted", exact=True).wait_for()
+            assert await page.page.locator(".mg-warning").count() == 2, "others have a sign"
             await page.picture("encrypted-room")
             await page.page.reload()
             for words in ("hello from bob", "hello from the page", "hello from nia"):
                 await page.sees(words)
             await page.write("after a reload")
             await reads(peer, "hello from bob", "hello from the page", "hello from nia", "after a reload")
-        assert said(alice, room) == ["m.room.encrypted"] * 4
+        assert said(alice, room) == ["m.room.encrypted"] * 3 + ["m.room.message", "m.room.encrypted"]
 
 
 # Everything that the origin keeps in the browser, as text.

@@ -63,7 +63,7 @@ def plain_in_folder(folder, *words):
     """What of these stands in a file of the server, as it is: database, search index, log."""
     found = []
     for place, _, names in os.walk(folder):
-        for name in names:
+        for name in filter(lambda name: os.path.isfile(os.path.join(place, name)), names):
             with contextlib.suppress(FileNotFoundError), open(os.path.join(place, name), "rb") as file:
                 content = file.read()
                 found += [(name, word) for word in words if word.encode() in content]
