@@ -67,6 +67,8 @@ package enum EncryptionAction: Equatable, Sendable {
   /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
   case verifyUser(ByteString, room: ByteString)
   case verification(UInt64, VerificationAction)
+  /// What the page can do with QR codes: later verifications offer that. All of it until this is said.
+  case offer(showsCodes: Bool, scansCodes: Bool)
   /// Ends with `Outcome.trust`.
   case inspect(user: ByteString)
   /// Ends with the text of a key file.
@@ -143,7 +145,7 @@ extension EncryptionRequest {
       writer.write(users) { $0.write($1) }
       writer.write(sharesHistory)
     case .proceed(let number):
-      writer.write(kind: 20)
+      writer.write(kind: 12)
       writer.write(number)
     }
     return writer.bytes
@@ -179,7 +181,7 @@ extension EncryptionRequest {
       .prepare(
         room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
         sharesHistory: try reader.flag())
-    case 20: .proceed(try reader.uint64())
+    case 12: .proceed(try reader.uint64())
     default: throw .unknownKind
     }
   }
@@ -212,11 +214,15 @@ extension EncryptionAction {
     case .inspect(let user):
       writer.write(kind: 9)
       writer.write(user)
+    case .offer(let showsCodes, let scansCodes):
+      writer.write(kind: 10)
+      writer.write(showsCodes)
+      writer.write(scansCodes)
     case .exportKeys(let passphrase):
-      writer.write(kind: 20)
+      writer.write(kind: 11)
       writer.write(passphrase)
     case .importKeys(let file, let passphrase):
-      writer.write(kind: 21)
+      writer.write(kind: 12)
       writer.write(file)
       writer.write(passphrase)
     }
@@ -234,8 +240,9 @@ extension EncryptionAction {
     case 7: self = .verifyUser(try reader.text(), room: try reader.text())
     case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
     case 9: self = .inspect(user: try reader.text())
-    case 20: self = .exportKeys(passphrase: try reader.text())
-    case 21: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
+    case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
+    case 11: self = .exportKeys(passphrase: try reader.text())
+    case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
     default: throw .unknownKind
     }
   }
