@@ -139,7 +139,7 @@ extension TimelineItem {
       writer.member("text", message.body)
     case .state: writer.member("kind", "state")
     case .redacted: writer.member("kind", "redacted")
-    case .call, .undecryptable, .custom, .unparsable: writer.member("kind", "other")
+    case .call, .verification, .undecryptable, .custom, .unparsable: writer.member("kind", "other")
     case .gap: writer.member("kind", "gap")
     }
     writer.member("edited", isEdited)
