@@ -110,7 +110,7 @@ final class Demo {
       message(199, boris, .emote("waves from the window")),
       message(150, daisuke, .text("会議は木曜日の午後三時からでいいですか？")),
       message(149, daisuke, .text("שלום, זה משפט מימין לשמאל")),
-      message(140, boris, .redacted), message(120, alice, .undecryptable),
+      message(140, boris, .redacted), message(120, alice, .undecryptable("")),
       message(
         30, alice,
         .text(

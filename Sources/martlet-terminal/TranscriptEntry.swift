@@ -11,6 +11,7 @@ struct TranscriptEntry: Sendable {
   var content: TimelineItem.Content
   var replyTo: EventID?
   var isEdited = false
+  var trust: MessageTrust?
   var reactions: [Reaction] = []
 
   struct Reaction: Sendable, Hashable {
@@ -39,6 +40,7 @@ struct TranscriptEntry: Sendable {
     content = item.content
     replyTo = item.replyTo
     isEdited = item.isEdited
+    trust = item.trust
     reactions = item.reactions.flatMap { reaction in
       reaction.senders.map { Reaction(key: reaction.key.string, sender: $0) }
     }
@@ -63,11 +65,12 @@ struct TranscriptEntry: Sendable {
   private var words: String {
     switch content {
     case .message(let message):
-      let text = (replyTo == nil ? "" : "↳ ") + message.words + (isEdited ? " (edited)" : "")
+      let warning = trust?.english.map { " [\($0)]" } ?? ""
+      let text = (replyTo == nil ? "" : "↳ ") + message.words + (isEdited ? " (edited)" : "") + warning
       return message.kind == .emote ? "* \(sender) \(text)" : "\(sender)  \(text)"
     case .state(let change): return "-- " + Self.words(change, sender)
     case .redacted: return "\(sender)  [message removed]"
-    case .undecryptable: return "\(sender)  [encrypted; this client has no key]"
+    case .undecryptable(let reason): return "\(sender)  [encrypted: \(reason.english)]"
     case .call(let call): return "\(sender)  [\(call.english)]"
     case .verification(let verification): return "\(sender)  [\(verification.english)]"
     case .custom(let event): return "\(sender)  [\(event.type)]\(event.text.map { " \($0)" } ?? "")"
@@ -96,7 +99,9 @@ struct TranscriptEntry: Sendable {
       writer.member("kind", "state")
       writer.member("text", Self.words(change, sender))
     case .redacted: writer.member("kind", "redacted")
-    case .undecryptable: writer.member("kind", "undecryptable")
+    case .undecryptable(let reason):
+      writer.member("kind", "undecryptable")
+      writer.member("reason", reason.name)
     case .verification(let verification):
       writer.member("kind", "verification")
       writer.member("text", verification.english)
@@ -114,6 +119,7 @@ struct TranscriptEntry: Sendable {
     }
     if let replyTo { writer.member("reply_to", replyTo) }
     if isEdited { writer.member("edited", true) }
+    if let trust { writer.member("trust", trust.name) }
   }
 }
 

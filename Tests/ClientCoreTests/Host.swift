@@ -104,6 +104,7 @@ struct Host {
 
   /// What the core wants to have encrypted.
   var unencrypted: [(id: SendID, message: UnencryptedMessage)] = []
+  var prepared: [MessageReaders] = []
 
   // MARK: Requests
 
@@ -161,6 +162,7 @@ struct Host {
       if ended[id] != nil { Issue.record("query \(id) ended twice") }
       ended[id] = result
     case .encrypt(let id, let message): unencrypted.append((id, message))
+    case .prepareEncryption(let readers): prepared.append(readers)
     case .queryProgress: break
     }
   }
@@ -288,7 +290,8 @@ func describe(_ content: TimelineItem.Content) -> String {
   case .message(let message): message.body.string
   case .state(let change): "(\(change))"
   case .redacted: "[redacted]"
-  case .undecryptable: "[undecryptable]"
+  case .undecryptable(.waiting): "[undecryptable]"
+  case .undecryptable(let reason): "[undecryptable: \(reason.name)]"
   case .call(let call): "[\(call.english)]"
   case .verification(let verification): "[\(verification.english)]"
   case .custom: "[custom]"

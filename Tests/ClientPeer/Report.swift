@@ -139,10 +139,14 @@ extension TimelineItem {
       writer.member("text", message.body)
     case .state: writer.member("kind", "state")
     case .redacted: writer.member("kind", "redacted")
-    case .call, .verification, .undecryptable, .custom, .unparsable: writer.member("kind", "other")
+    case .undecryptable(let reason):
+      writer.member("kind", "other")
+      writer.member("reason", reason.name)
+    case .call, .custom, .unparsable, .verification: writer.member("kind", "other")
     case .gap: writer.member("kind", "gap")
     }
     writer.member("edited", isEdited)
+    if let trust { writer.member("trust", trust.name) }
     if let replyTo { writer.member("reply", replyTo) }
     if let threadRoot { writer.member("root", threadRoot) }
     if let thread { writer.member("replies", thread.count) }

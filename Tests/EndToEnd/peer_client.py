@@ -26,6 +26,8 @@ class Peer:
         self.store = os.path.join(folder, user.user_id.split(":")[0][1:] + ".store")
         self.has_threads_inline = "--threads-inline" in options
         self.waiting, self.asked, self.numbers, self.refusals, self.process = {}, {}, itertools.count(1), {}, None
+        # The texts that it was told to write.
+        self.said = set()
 
     async def start(self):
         self.process = await asyncio.create_subprocess_exec(
@@ -68,6 +70,8 @@ class Peer:
         number = next(self.numbers)
         answer = asyncio.get_running_loop().create_future()
         self.waiting[number], self.asked[number] = answer, do
+        if do in ("send", "edit", "reply", "thread"):
+            self.said.add(values["text"])
         self.process.stdin.write(json.dumps({"id": number, "do": do, **values}).encode() + b"\n")
         answer.add_done_callback(self._answered)
         return answer

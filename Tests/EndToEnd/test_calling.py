@@ -41,10 +41,12 @@ HEARS = """async place => {
 
 
 @contextlib.asynccontextmanager
-async def direct_chat(test, **options):
+async def direct_chat(test, is_encrypted=False, **options):
     """Alice and Boris in the room of just the two, open in both browsers; (alice, boris, the room, alice's account)."""
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")
     room = just_the_two(alice_user, boris_user)
+    if is_encrypted:
+        alice_user.state(room, "m.room.encryption", {"algorithm": "m.megolm.v1.aes-sha2"})
     options = {**MAY_CALL, **options}
     async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, **options) as (alice, boris):
         alice.name, boris.name = (short_name(user) for user in (alice_user, boris_user))
@@ -119,6 +121,27 @@ async def _(test):
         for person in (alice, boris):
             await person.until("() => document.querySelectorAll('video').length === 0")
             await person.page.get_by_text("A call (0:", exact=False).wait_for()
+
+
+@test("a call in an encrypted chat rings, is answered and hung up, and the server reads none of what sets it up")
+async def _(test):
+    async with direct_chat(test, is_encrypted=True) as (alice, boris, room, alice_user):
+        # Both have a device by then: each reads the other.
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.write(f"hello from {person.name}")
+            await other.sees(f"hello from {person.name}")
+        await alice.begin_call("Video call")
+        await button(boris, "Answer with camera").click()
+        for person, other in ((alice, boris), (boris, alice)):
+            await person.until(PLAYS, f"{other.name}’s picture")
+        await button(boris, "Hang up").click()
+        for person in (alice, boris):
+            await call(person).wait_for(state="detached")
+        await alice.page.get_by_text("The call has ended.").wait_for()
+        await alice.page.get_by_text("A call (0:", exact=False).wait_for()
+        said = alice_user.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
+        kinds = {event["type"] for event in said if "state_key" not in event}
+        assert kinds == {"m.room.encrypted"}, kinds
 
 
 async def loudness(person):

@@ -30,22 +30,43 @@ class Direct:
 
 
 @contextlib.asynccontextmanager
-async def peers(context, room, users, options):
+async def peers(context, room, users, options, bases=None):
+    """- bases: of the server as each user sees it; all see the real one otherwise."""
     program = newest_build("client-peer")
     if not program:
         raise NotRun("client-peer is not built: swift build --product client-peer")
     with tempfile.TemporaryDirectory() as folder:
         started = []
         try:
-            for number, (user, option) in enumerate(zip(users, options)):
+            for user, option, base in zip(users, options, bases or [context.base] * len(users)):
                 own = tempfile.mkdtemp(dir=folder)
-                peer = await Peer(program, Direct(context.base), user, room, own, "--sync", option).start()
+                peer = await Peer(program, Direct(base), user, room, own, "--sync", option).start()
                 started.append(peer)
                 await is_there(peer, user)
             yield started
         finally:
             for peer in started:
                 await peer.end()
+        said = [text for peer in started for text in peer.said if len(text) >= SPECIFIC_LENGTH]
+        for peer in started:
+            assert not plain_on_disk(peer.store, "access_token", "curve25519", "m.room.message", *said), "the store is not sealed"
+        if context.server:
+            assert not plain_in_folder(context.server.folder, *said), "the server has clear text"
+
+
+# Shorter texts may stand in a file by chance.
+SPECIFIC_LENGTH = 8
+
+
+def plain_in_folder(folder, *words):
+    """What of these stands in a file of the server, as it is: database, search index, log."""
+    found = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(place, name), "rb") as file:
+                content = file.read()
+                found += [(name, word) for word in words if word.encode() in content]
+    return found
 
 
 async def is_there(peer, user):

@@ -83,6 +83,20 @@ struct SurroundingsTests {
     #expect(element.first("mg-below")?.children.isEmpty == true && element.first("mg-header") == nil)
   }
 
+  @Test("A warning is a sign with its words as title and name, said after the text, and red where it is serious")
+  func warnings() throws {
+    let screen = Screen()
+    let element = screen.show(.text("x"), Surroundings(warning: Warning("Not encrypted", isSerious: true)))
+    let sign = try #require(element.first("mg-warning"))
+    #expect(sign.attributes["title"] == "Not encrypted" && sign.attributes["aria-label"] == "Not encrypted")
+    #expect(sign.has("mg-serious") && sign.attributes["role"] == "img")
+    #expect(element.attributes["aria-label"]?.hasSuffix(": x, Not encrypted") == true)
+    screen.show(.text("x"), Surroundings(warning: Warning("Perhaps", isSerious: false)))
+    #expect(element.first("mg-warning")?.has("mg-serious") == false)
+    screen.show(.text("x"))
+    #expect(element.first("mg-warning") == nil)
+  }
+
   // Proves P21
   @Test(
     "The newest own message says in a word how far it has come",

@@ -190,7 +190,7 @@ struct TimelineRowTests {
     arguments: [
       (MessageRow.Body.text("t"), "t"), (.emote("waves"), "Alice Ay waves"), (.notice("n"), "n"),
       (.redacted, "Message deleted"),
-      (.undecryptable, "This message could not be decrypted yet."),
+      (.undecryptable(""), "This message could not be decrypted yet."), (.undecryptable("Wait."), "Wait."),
       (.unsupported(""), "This kind of message is not supported here."),
       (.unsupported("fallback"), "fallback"), (.file(FileBody(name: "a.pdf", detail: "2 MB")), "a.pdf2 MB")
     ])

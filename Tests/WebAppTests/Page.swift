@@ -61,7 +61,7 @@ final class Page {
       writes.append(id)
     case .startTimer(let id, _): timers.append(id)
     case .cancelTimer(let id): timers.removeAll { $0 == id }
-    case .encrypt, .releaseBlob, .change, .queryEnded, .queryProgress: break
+    case .encrypt, .prepareEncryption, .releaseBlob, .change, .queryEnded, .queryProgress: break
     }
   }
 

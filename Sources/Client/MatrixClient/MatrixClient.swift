@@ -77,6 +77,7 @@ public actor MatrixClient {
 
   private enum MachineTurn: Sendable {
     case encrypt(SendID, UnencryptedMessage)
+    case prepare(MessageReaders)
     case answered(CommandID, QueryResult)
   }
 
@@ -324,6 +325,7 @@ public actor MatrixClient {
     while !machineTurns.isEmpty {
       switch machineTurns.removeFirst() {
       case .encrypt(let id, let message): encrypt(message, id)
+      case .prepare(let readers): prepare(readers)
       case .answered(let id, let result): answerMachine(id, result)
       }
     }
@@ -351,6 +353,7 @@ public actor MatrixClient {
     case .load(let id, let range): jobs.yield(.load(id, range))
     case .write(let id, let operations): flush(with: id, operations)
     case .encrypt(let id, let message): machineTurns.append(.encrypt(id, message))
+    case .prepareEncryption(let readers): machineTurns.append(.prepare(readers))
     case .releaseBlob: break
     case .change(let change): publish(change)
     case .queryEnded(let id, let result):
@@ -362,7 +365,9 @@ public actor MatrixClient {
 
   /// One batch with what the machine has to keep.
   func flush(with id: WriteID? = nil, _ operations: [StoreOperation] = []) {
-    let isNeeded = !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
+    let isNeeded =
+      !held.changes.isEmpty || !held.later.isEmpty || !held.keyTransfers.isEmpty || !held.requests.isEmpty
+      || !held.histories.isEmpty
     guard id != nil || isNeeded else { return }
     let step = held
     held = EncryptionStep()

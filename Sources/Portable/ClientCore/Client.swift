@@ -176,7 +176,7 @@ public struct Client: Sendable {
         uploadMoved(id, sentBytes: sent, totalBytes: total)
       }
     case .encrypted(let id, let content): encrypted(id, content)
-    case .notEncrypted(let id, let error): fail(id, error)
+    case .notEncrypted(let id, let error): notEncrypted(id, error)
     case .fileEncrypted(let id, let keys): fileEncrypted(id, keys)
     case .decrypted(let room, let events): decrypted(events, in: room)
     case .timerFired(let id): timerFired(id)

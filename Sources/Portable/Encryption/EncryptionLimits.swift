@@ -12,6 +12,14 @@ package enum EncryptionLimits {
   package static let requestIDBytes = 255
   /// The name of a version of the backup, which a server chooses.
   package static let backupVersionBytes = 255
+  /// A message between devices. No server takes larger events.
+  package static let toDeviceBytes = 64 * 1_024
+  /// Messages between devices of one sync. Servers give at most some hundred.
+  package static let toDeviceOfSync = 10_000
+  /// Keys of rooms that one user may bring within an hour, and one who shares no encrypted room with the account's user.
+  package static let roomKeysOfUser = 2_000, roomKeysOfStranger = 100
+  /// Users whose devices could not begin a session with this one.
+  package static let unreachedUsers = 1_000
   /// Devices whose sessions are in memory, and sessions of rooms.
   package static let cachedDevices = 2_000, cachedRoomKeys = 1_000
 }

@@ -15,6 +15,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   /// `m.room.encryption` of a room, as its state has it.
   case encryption(room: ByteString, content: [UInt8])
   case encrypt(UInt64, UnencryptedContent)
+  /// These are to have the key of the room's next message.
+  case prepare(room: ByteString, users: [ByteString], sharesHistory: Bool)
   /// Ends with `EncryptionReport.Delivery.ended` of the same number.
   case command(UInt64, EncryptionAction)
   /// The answer to `EncryptionReport.Step.Request` of that number.
@@ -129,6 +131,11 @@ extension EncryptionRequest {
       writer.write(kind: 10)
       writer.write(number)
       action.write(to: &writer)
+    case .prepare(let room, let users, let sharesHistory):
+      writer.write(kind: 11)
+      writer.write(room)
+      writer.write(users) { $0.write($1) }
+      writer.write(sharesHistory)
     }
     return writer.bytes
   }
@@ -159,6 +166,10 @@ extension EncryptionRequest {
     case 8: .woken
     case 9: .encryption(room: try reader.text(), content: try reader.bytes())
     case 10: .command(try reader.uint64(), try EncryptionAction(&reader))
+    case 11:
+      .prepare(
+        room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
+        sharesHistory: try reader.flag())
     default: throw .unknownKind
     }
   }

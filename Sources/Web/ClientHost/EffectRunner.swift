@@ -66,6 +66,7 @@ package final class EffectRunner {
     case .write(let id, let operations): write(id, operations)
     case .releaseBlob(let blob): blobs.release(blob)
     case .encrypt(let id, let message): encryption.encrypt(message, id)
+    case .prepareEncryption(let readers): encryption.prepare(for: readers)
     case .change, .queryEnded, .queryProgress: break
     }
   }

@@ -185,6 +185,12 @@ package final class PageEncryption {
     say(.encrypt(id, content))
   }
 
+  /// Somebody begins to write. The Worker is loaded meanwhile.
+  package func prepare(for readers: MessageReaders) {
+    begin()
+    say(.prepare(room: readers.room.text, users: readers.users.map { $0.text }, sharesHistory: readers.sharesHistory))
+  }
+
   /// - Parameter then: hears how it ended; nil where there is no machine.
   package func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
     begin()

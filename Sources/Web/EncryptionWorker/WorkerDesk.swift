@@ -63,6 +63,13 @@ struct WorkerDesk {
         nil
       }
     case .encrypt(let message, let content): encrypt(message, content, at: now)
+    case .prepare(let room, let users, let sharesHistory):
+      if let room = RoomID(room) {
+        host?.handle(
+          .prepare(RoomMembers(room, users: users.compactMap { UserID($0) }, sharesHistory: sharesHistory)), at: now)
+      } else {
+        nil
+      }
     case .command(let number, let action): begin(action, number, at: now)
     case .answered(let request, let body):
       if let json = try? JSON.parse(body) {

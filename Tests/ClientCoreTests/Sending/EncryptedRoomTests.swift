@@ -192,7 +192,7 @@ import Testing
 
   // MARK: Other ways
 
-  @Test func `another program's request is refused like a message`() {
+  @Test func `another program's request is refused like a message where the host does not encrypt`() {
     var host = Self.encrypted()
     let path = { (type: String) in Endpoint.sendMessage.path("!room:test", ByteString(type), "t1") }
     host.ask(.passedOn("PUT", path("m.call.invite"), Array("{}".utf8)[...]))

@@ -151,4 +151,117 @@ import Testing
     #expect(host.client.room(.test)?.preview?.content?.body == "six")
     #expect(host.restarted().client.room(.test)?.preview?.content?.body == "six")
   }
+
+  @Test func `an event that cannot be read says why, and the reason may become another`() throws {
+    var host = Self.encrypting()
+    func encrypted(_ id: String, _ mark: String) -> String {
+      Wire.event(
+        "m.room.encrypted", id, #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","martlet.undecryptable":"\#(mark)"}"#)
+    }
+    let names = ["m.unverified", "before_joining", "no_backup", "unverified_device", "replayed", "damaged", "from the future"]
+    host.sync(Wire.join(names.enumerated().map { encrypted("$e\($0)", $1) }))
+    let expected: [UndecryptableReason] = [
+      .withheld(.unverified), .beforeJoining, .historyUnavailable(.noBackup), .historyUnavailable(.unverifiedDevice), .replayed,
+      .damaged, .waiting
+    ]
+    let reasons = host.items().compactMap { if case .undecryptable(let reason) = $0.content { reason } else { nil } }
+    #expect(reasons == expected)
+    host.handle(.decrypted(.test, [try JSON.parse(Array(encrypted("$e6", "identity_changed").utf8))]))
+    #expect(host.texts().last == "[undecryptable: identity_changed]")
+    host.sync(Wire.join([Wire.event("m.room.encrypted", "$olm", #"{"algorithm":"m.olm.v1.curve25519-aes-sha2"}"#)]))
+    #expect(host.texts().last == "[undecryptable: damaged]", "nobody reads that in a room")
+  }
+
+  // MARK: Trust
+
+  @Test func `a message has the trust of its mark, and another later`() throws {
+    var host = Self.encrypting()
+    func message(_ id: String, _ trust: String) -> String {
+      let mark = #","martlet.decrypted":{"sender_key":"A","proven":true\#(trust.isEmpty ? "" : #","trust":"\#(trust)""#)}"#
+      return Wire.event("m.room.message", id, #"{"msgtype":"m.text","body":"x"}"#, extra: mark)
+    }
+    let names = MessageTrust.allCases.map(\.name)
+    host.sync(Wire.join(names.enumerated().map { message("$t\($0)", $1.string) } + [message("$later", "")]))
+    #expect(host.items().dropFirst().map(\.trust) == MessageTrust.allCases + [nil])
+    host.handle(.decrypted(.test, [try JSON.parse(Array(message("$later", "pinned").utf8))]))
+    #expect(host.items().last?.trust == .pinned && host.restarted().client.room(.test)?.isEncrypted == true)
+  }
+
+  @Test func `clear text that came after the room was encrypted is marked; what is older, and state, is not`() throws {
+    var host = Self.encrypting()
+    host.sync(
+      Wire.join([
+        Wire.message("older", "$o", time: 1_600_000_000_000), Wire.message("newer", "$n"),
+        Wire.event("org.matrix.msc3672.beacon_info", "$b", #"{"live":true,"timeout":60000}"#, stateKey: "@alice:test")
+      ]))
+    let trust = host.items().suffix(3).map(\.trust)
+    #expect(trust.prefix(2) == [nil, .unencrypted] && trust.last == .some(nil))
+    var again = host.restarted()
+    again.command(.timeline(.openRoom(.test)))
+    #expect(again.items().contains { $0.eventID?.string == "$n" && $0.trust == .unencrypted })
+    var plain = Host.inRoom([Wire.message("plain", "$p")])
+    plain.sync()
+    #expect(plain.items().allSatisfy { $0.trust == nil })
+  }
+
+  // MARK: Preparing
+
+  @Test func `who begins to write gives the readers the key, once in a while, also if nobody is to see that they write`() throws
+  {
+    var host = Self.encrypting()
+    host.command(.sending(.setTypingNotices(false)))
+    host.command(.sending(.setTyping(.test, true)))
+    #expect(host.prepared.isEmpty, "nobody knows who reads it")
+    host.answer("/members", Self.list())
+    host.command(.sending(.setTyping(.test, true)))
+    host.command(.sending(.setTyping(.test, true)))
+    #expect(host.prepared.map { $0.users.count } == [4])
+    host.wait(30_000)
+    host.command(.sending(.setTyping(.test, true)))
+    #expect(host.prepared.count == 2)
+    var plain = Host.inRoom([])
+    plain.client.encrypts = true
+    plain.command(.sending(.setTyping(.test, true)))
+    #expect(plain.prepared.isEmpty)
+  }
+
+  // MARK: Other programs
+
+  private static func signal(in host: inout Host) {
+    let path = Endpoint.sendMessage.path("!room:test", "m.call.invite", "t%1")
+    host.ask(.passedOn("PUT", path, Array(#"{"call_id":"1"}"#.utf8)[...]))
+  }
+
+  @Test func `what another program sends is encrypted, kept and then sent under its own transaction`() throws {
+    var host = Self.encrypting()
+    Self.signal(in: &host)
+    #expect(host.unencrypted.isEmpty && host.request("/send/") == nil)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    #expect(order.message.type.text == "m.call.invite" && order.message.users.count == 4)
+    #expect(try JSON.parse(order.message.content).text("call_id") == "1")
+    host.writesAtOnce = false
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    #expect(host.request("/send/") == nil, "not before the step of the key is stored")
+    host.finishWrites()
+    let sent = try #require(host.request("/send/m.room.encrypted/"))
+    #expect(sent.request.body == Self.ciphertext && sent.request.target.hasSuffix("/t%251"))
+    host.answer("/send/", #"{"event_id":"$2"}"#)
+    guard case .answer(let json)? = host.ended[7] else { return #expect(Bool(false), "no answer") }
+    #expect(json.text("event_id") == "$2" && host.texts() == ["one"])
+  }
+
+  @Test func `what another program sends fails where nobody can be asked who reads it, or nothing encrypts it`() throws {
+    var host = Self.encrypting()
+    Self.signal(in: &host)
+    host.answer("/members", status: 403, #"{"errcode":"M_FORBIDDEN","error":"no"}"#)
+    guard case .failed? = host.ended[7] else { return #expect(Bool(false), "no end") }
+    Self.signal(in: &host)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    host.handle(.notEncrypted(order.id, .unconfirmedIdentity(UserID(trusted: "@bob:test"))))
+    guard case .failed(.unconfirmedIdentity)? = host.ended[7] else { return #expect(Bool(false), "no reason") }
+    host.handle(.encrypted(order.id, Self.ciphertext))
+    #expect(host.request("/send/") == nil)
+  }
 }

@@ -31,7 +31,8 @@ enum Snapshot {
     case .message(let message): text(message)
     case .state(let change): ["state: " + change.english(sender: "SENDER") { $0.string }]
     case .redacted: ["redacted"]
-    case .undecryptable: ["undecryptable"]
+    case .undecryptable(.waiting): ["undecryptable"]
+    case .undecryptable(let reason): ["undecryptable: \(reason.name)"]
     case .call(let call): [call.english]
     case .verification(let verification): [verification.english]
     case .custom(let event):

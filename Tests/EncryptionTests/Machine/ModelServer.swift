@@ -40,6 +40,8 @@ final class ModelServer {
   var members: [UserID] = []
   /// Servers of users that do not answer.
   var failing: Set<ServerName> = []
+  /// When the room's first event is sent, in milliseconds since 1970.
+  var time: Int64 = 1_000_000_000
   /// A hostile server's word.
   var queryAnswer: ((JSON) throws -> JSON)?
 
@@ -202,7 +204,7 @@ final class ModelServer {
         writer.member("type", "m.room.encrypted")
         writer.member("event_id", id)
         writer.member("sender", user)
-        writer.member("origin_server_ts", Int64(1_000 + events.count))
+        writer.member("origin_server_ts", time + Int64(events.count))
         writer.member("content", raw: content)
       })
     return id

@@ -74,6 +74,7 @@ extension MatrixClient {
     held.later += step.later
     held.keyTransfers += step.keyTransfers
     held.requests += step.requests
+    held.histories += step.histories
     for delivery in step.deliveries { take(delivery) }
     flush()
     if !step.loads.isEmpty { queueLoad(of: step.loads) }
@@ -97,6 +98,7 @@ extension MatrixClient {
     guard isStored else { return loseEncryption() }
     for delivery in step.later { take(delivery) }
     for transfer in step.keyTransfers { end(transfer) }
+    for offer in step.histories { Task { await take(offer) } }
     for request in step.requests { ask(request) }
   }
 
@@ -109,6 +111,11 @@ extension MatrixClient {
   func encrypt(_ message: UnencryptedMessage, _ id: SendID) {
     let members = RoomMembers(message.room, users: message.users, sharesHistory: message.sharesHistory)
     step { $0.encrypt(id, message.type, message.content, for: members, at: MatrixClient.now()) }
+  }
+
+  func prepare(_ readers: MessageReaders) {
+    let members = RoomMembers(readers.room, users: readers.users, sharesHistory: readers.sharesHistory)
+    step { $0.handle(.prepare(members), at: MatrixClient.now()) }
   }
 
   /// Returns false where the core takes the answer as it is.

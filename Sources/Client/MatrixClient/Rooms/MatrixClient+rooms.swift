@@ -42,8 +42,13 @@ extension MatrixClient {
   public func join(
     _ address: String, via servers: [ServerName] = [], reason: String? = nil
   ) async throws(ClientError) -> MatrixRoom {
-    try await arrival(
-      of: try await perform(.rooms(.join(ByteString(address), via: servers, reason: reason.map { ByteString($0) }))))
+    let invited = RoomID(ByteString(address)).flatMap { core.room($0) }
+    let id = try await perform(.rooms(.join(ByteString(address), via: servers, reason: reason.map { ByteString($0) })))
+    // What they offer of the room's history is wanted now.
+    if let invited, invited.membership == .invite, let inviter = invited.inviter {
+      step { $0.handle(.accepted(invited.id, from: inviter), at: MatrixClient.now()) }
+    }
+    return try await arrival(of: id)
   }
 
   /// Knocks on a room.

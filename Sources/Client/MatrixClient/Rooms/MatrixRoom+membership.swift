@@ -40,7 +40,10 @@ extension MatrixRoom {
 
 /// The membership of others.
 extension MatrixRoom {
+  /// Invites a user. In an encrypted room that shows its history to later members they get its keys first (`shareHistory(with:)`); the invitation
+  /// does not depend on that.
   public func invite(_ user: UserID, reason: String? = nil) async throws(ClientError) {
+    _ = try? await shareHistory(with: user)
     try await client.perform(.invite(user, to: id, reason: reason.map { ByteString($0) }))
   }
 

@@ -21,6 +21,8 @@ public enum Effect: Sendable {
   case write(WriteID, [StoreOperation])
   /// Encrypt the message for those users. Answer with `Input.encrypted` or `Input.notEncrypted`.
   indirect case encrypt(SendID, UnencryptedMessage)
+  /// The user begins to write: give the readers the key of the room's next message. Nothing is answered.
+  indirect case prepareEncryption(MessageReaders)
   /// The host need not keep the blob any more.
   case releaseBlob(BlobHandle)
   /// Something a view shows is now different.
@@ -31,6 +33,15 @@ public enum Effect: Sendable {
   case queryEnded(CommandID, QueryResult)
   /// How far the upload of a query has come.
   indirect case queryProgress(CommandID, sentBytes: Int64, totalBytes: Int64)
+}
+
+/// Who is to read the next message of an encrypted room.
+public struct MessageReaders: Sendable {
+  public let room: RoomID
+  /// Who has joined and, where the room's history visibility lets them read it, who is invited.
+  public let users: [UserID]
+  /// Whether members who come later may read it.
+  public let sharesHistory: Bool
 }
 
 /// A message for an encrypted room, and who is to read it.

@@ -76,57 +76,71 @@ extension Client {
     store([entry.id], in: entry.roomID)
   }
 
-  /// Whether a request of another program (`Query.passedOn`) would put clear text into a room that is known to be encrypted.
-  func isRefused(_ request: QueryRequest) -> Bool {
-    guard request.isPassedOn else { return false }
-    // "_matrix", "client", "v3", "rooms", room, "send", type, transaction
-    let parts = Array(request.target.utf8).split(separator: UInt8(ascii: "/"))
-    guard parts.count == 8, parts[5].elementsEqual("send".utf8), let room = PercentEncoding.decode(parts[4]),
-      let id = RoomID(ByteString(decoding: room)), let type = PercentEncoding.decode(parts[6])
-    else { return false }
-    let payload = OutboxPayload(.event, EventType(trusted: ByteString(decoding: type)))
-    return payload.needsEncryption && rooms[id]?.isEncrypted ?? false
-  }
-
   // MARK: Encrypting
 
   /// Once it is known who is to read it.
   mutating func encrypt(_ entry: OutboxEntry) {
-    guard let state = rooms[entry.roomID]?.state else { return }
-    guard state.hasPeople, state.hasAllMembers else {
-      guard outbox.waitingForMembers.insert(entry.roomID).inserted else { return }
-      return loadMembers(entry.roomID, 0)
-    }
+    guard let readers = readers(in: entry.roomID) else { return }
     guard let content = entry.payload.body else { return fail(entry.id, .unknownEvent) }
+    outbox[entry.id]?.phase = .encrypting
+    encrypt(entry.id, entry.payload.type, content, for: readers)
+  }
+
+  mutating func encrypt(_ id: SendID, _ type: EventType, _ content: [UInt8], for readers: MessageReaders) {
+    emit(
+      .encrypt(
+        id,
+        UnencryptedMessage(
+          room: readers.room, users: readers.users, sharesHistory: readers.sharesHistory, type: type, content: content)))
+  }
+
+  /// Somebody begins to write: the readers can have the key before the message goes.
+  mutating func prepareEncryption(in id: RoomID) {
+    guard encrypts, isOnline, let room = rooms[id], room.isEncrypted, room.membership == .join,
+      room.ownTyping.preparedAt.map({ now - $0 >= Limits.prepareMilliseconds }) ?? true, let readers = readers(in: id)
+    else { return }
+    rooms[id]?.ownTyping.preparedAt = now
+    emit(.prepareEncryption(readers))
+  }
+
+  /// nil while not all members are known: they are asked for, and the room goes on with them (`goOnEncrypting`).
+  mutating func readers(in id: RoomID) -> MessageReaders? {
+    guard let state = rooms[id]?.state else { return nil }
+    guard state.hasPeople, state.hasAllMembers else {
+      if outbox.waitingForMembers.insert(id).inserted { loadMembers(id, 0) }
+      return nil
+    }
     var users: [UserID] = []
     let visibility = state.settings.historyVisibility ?? .shared
     for member in state.members.all {
       if member.membership == .join || member.membership == .invite && visibility != .joined { users.append(member.userID) }
     }
-    outbox[entry.id]?.phase = .encrypting
-    emit(
-      .encrypt(
-        entry.id,
-        UnencryptedMessage(
-          room: entry.roomID, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable,
-          type: entry.payload.type, content: content)))
+    return MessageReaders(
+      room: id, users: users.ordered(), sharesHistory: visibility == .shared || visibility == .worldReadable)
   }
 
   /// The list of a room's members has come, or will not for now.
   mutating func goOnEncrypting(in room: RoomID, _ answer: Answer? = nil) {
     guard outbox.waitingForMembers.remove(room) != nil else { return }
+    encryptQueries(in: room, answer)
     if let answer, answer.error != nil, let entry = outbox.first(in: room), case .queued = entry.phase {
       return sendAnswered(answer, entry.id)
     }
     pump(room)
   }
 
-  mutating func encrypted(_ id: OutboxEntry.ID, _ content: [UInt8]) {
+  mutating func encrypted(_ id: SendID, _ content: [UInt8]) {
+    if let query = query(encrypting: id) { return encrypted(query: query, content) }
     // What was taken back or changed meanwhile is encrypted anew, or not at all.
     guard let entry = outbox[id], case .encrypting = entry.phase else { return }
     outbox[id]?.payload.ciphertext = content
     outbox[id]?.phase = .queued
     store([id], in: entry.roomID)
+  }
+
+  mutating func notEncrypted(_ id: SendID, _ error: ClientError) {
+    if let query = query(encrypting: id) { return endQuery(query, .failed(error)) }
+    fail(id, error)
   }
 
   // MARK: Late keys
@@ -139,7 +153,9 @@ extension Client {
       changeTimeline(id) { timeline, _ in late.flatMap { timeline.disclose($0, ownUserID: user) } }
     }
     for event in late {
-      guard room.state.preview?.eventID == event.eventID, case .item(.message(let message), _) = event.kind else { continue }
+      guard let preview = room.state.preview, preview.eventID == event.eventID, preview.isUndecryptable,
+        case .item(.message(let message), _) = event.kind
+      else { continue }
       rooms[id]?.state.preview = RoomPreview(
         eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
       settlePreview(id)

@@ -20,4 +20,6 @@ struct OwnTyping: Sendable {
   var isTyping = false
   /// When the server was last told, in milliseconds since 1970.
   var toldAt: Int64 = 0
+  /// When the readers last got keys, likewise; nil for never.
+  var preparedAt: Int64?
 }

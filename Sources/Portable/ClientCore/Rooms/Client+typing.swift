@@ -30,6 +30,7 @@ extension Client {
   // MARK: The account's user
 
   mutating func tellTyping(_ id: RoomID) {
+    prepareEncryption(in: id)
     guard sendsTypingNotices, let room = rooms[id], room.membership == .join, isOnline else { return }
     if room.ownTyping.isTyping, now - room.ownTyping.toldAt < Limits.typingRefreshMilliseconds { return }
     rooms[id]?.ownTyping = OwnTyping(isTyping: true, toldAt: now)

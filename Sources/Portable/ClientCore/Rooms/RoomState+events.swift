@@ -33,6 +33,7 @@ extension RoomState {
       lastActivity = max(lastActivity, event.originServerTimestamp ?? 0)
     } else {
       origins.set(event.eventID, of: event.type)
+      if event.type == .encryption, encryptedAt == nil { encryptedAt = event.originServerTimestamp }
       take(event.content, of: event.type, &delta)
     }
   }

@@ -9,6 +9,8 @@ struct RoomState: Sendable {
   var avatar: MediaURI?
   var topic: ByteString?
   var isEncrypted = false
+  /// When that was first said, in milliseconds since 1970 by the sender's server; nil if it is not known.
+  var encryptedAt: Int64?
   var successor: RoomID?
   var pinned: [EventID] = []
   var power = RoomPower()

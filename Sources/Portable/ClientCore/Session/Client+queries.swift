@@ -3,7 +3,9 @@ import MatrixModel
 
 /// A query without an answer so far: its request is under way, or it waits until the server takes requests again.
 struct OngoingQuery: Sendable {
-  let request: QueryRequest
+  var request: QueryRequest
+  /// What it sends into an encrypted room, until that is encrypted.
+  var event: PassedOnEvent?
   var requestID: RequestID?
   var timer: TimerID?
   /// How long it has waited in all for a server that takes no more requests.
@@ -15,9 +17,13 @@ extension Client {
     guard request.endpoint.access == .anyone || sessionState == .signedIn else {
       return emit(.queryEnded(id, .failed(.notSignedIn)))
     }
-    guard !isRefused(request) else { return emit(.queryEnded(id, .failed(.encryptedRoom))) }
-    queries[id] = OngoingQuery(request: request)
-    sendQuery(id)
+    guard let event = PassedOnEvent(request), rooms[event.room]?.isEncrypted ?? false else {
+      queries[id] = OngoingQuery(request: request)
+      return sendQuery(id)
+    }
+    guard encrypts else { return emit(.queryEnded(id, .failed(.encryptedRoom))) }
+    queries[id] = OngoingQuery(request: request, event: event)
+    encryptQuery(id)
   }
 
   mutating func sendQuery(_ id: CommandID) {
@@ -80,7 +86,7 @@ extension Client {
     for id in queries.keys { endQuery(id, .failed(error)) }
   }
 
-  private mutating func endQuery(_ id: CommandID, _ result: QueryResult) {
+  mutating func endQuery(_ id: CommandID, _ result: QueryResult) {
     guard var query = queries.removeValue(forKey: id) else { return }
     if let request = query.requestID { cancelRequest(request) }
     cancelTimer(&query.timer)

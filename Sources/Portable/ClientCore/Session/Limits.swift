@@ -66,6 +66,8 @@ enum Limits {
   static let typingFuseMilliseconds: Int64 = 10_000
   /// While text goes in, the server hears about it this often, and forgets after the second figure.
   static let typingRefreshMilliseconds: Int64 = 8_000
+  /// Readers of encrypted rooms are looked at again after so long while somebody writes.
+  static let prepareMilliseconds: Int64 = 30_000
   static let typingTimeoutMilliseconds: Int64 = 12_000
   /// Who writes in a room at a time.
   static let typingUsers = 100

@@ -121,6 +121,8 @@ indirect enum WritePurpose: Sendable {
   case sync
   case outbox(OutboxEntry.ID)
   case outboxEntries(RoomID, [OutboxEntry.ID])
+  /// What was kept before the query goes out.
+  case query(CommandID)
   case other
 }
 

@@ -80,6 +80,7 @@ extension Client {
     case .sync: syncWritten()
     case .outbox(let entry): outboxWritten(entry)
     case .outboxEntries(let room, let entries): outboxWritten(entries, in: room)
+    case .query(let query): sendQuery(query)
     case .other: break
     }
   }

@@ -13,6 +13,7 @@ extension RoomState {
       if let avatar { writer.member("avatar", avatar) }
       if let topic { writer.member("topic", topic) }
       if isEncrypted { writer.member("encrypted", true) }
+      if let encryptedAt { writer.member("encrypted_at", encryptedAt) }
       if let successor { writer.member("successor", successor) }
       if !pinned.isEmpty {
         writer.key("pinned")
@@ -63,6 +64,7 @@ extension RoomState {
     avatar = MediaURI(record["avatar"])
     topic = record.text("topic")
     isEncrypted = record.bool("encrypted") ?? false
+    encryptedAt = record.integer("encrypted_at")
     successor = RoomID(record["successor"])
     pinned = StateChange.events(record)
     power = RoomPower(record: record)

@@ -152,12 +152,13 @@ extension Room {
     _ body: (inout Timeline, inout ItemIDs) -> [TimelineChange]
   ) -> [TimelineChange] {
     let power = state.power.levels
-    let removed = removedEvents
+    let (removed, encryptedAt) = (removedEvents, state.encryptedAt)
     var changes: [TimelineChange] = []
     change(focus) { timeline in
       timeline.relations.power = power
       timeline.relations.now = now
       timeline.relations.ignored = ignored
+      timeline.relations.encryptedAt = encryptedAt
       if timeline.relations.removed.count != removed.count { timeline.relations.removed = Set(removed) }
       changes = body(&timeline, &ids)
     }

@@ -60,6 +60,8 @@ struct Relations: Sendable {
   var power: PowerLevels?
   /// Milliseconds since 1970.
   var now: Int64 = 0
+  /// When the room was encrypted; nil if it is not, or if that is not known.
+  var encryptedAt: Int64?
 
   /// What is known of the event; nothing where nobody spoke of it.
   func about(_ event: EventID) -> About? { known[event]?.wrappedValue }
@@ -198,6 +200,9 @@ struct Relations: Sendable {
   }
 
   // MARK: Decorating
+
+  /// Whether the event would have been encrypted.
+  func isAfterEncryption(_ event: TimelineEvent) -> Bool { encryptedAt.map { event.timestampMilliseconds >= $0 } ?? false }
 
   /// Everything known about the item's event.
   mutating func decorate(_ item: inout TimelineItem, ownUserID: UserID) {

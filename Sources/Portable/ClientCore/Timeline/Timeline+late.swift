@@ -1,11 +1,16 @@
 import MatrixModel
 
-/// Events whose keys came late.
+/// Events whose keys, or proofs, came late.
 extension Timeline {
   /// The event could not be read, and now it can. Its item stays the same one; an event that shows in another's item loses its own.
   mutating func disclose(_ event: TimelineEvent, ownUserID: UserID) -> [TimelineChange] {
     guard let i = index(of: event.eventID), case .undecryptable = items[i].content else {
-      return takeRelations(of: [event], ownUserID: ownUserID)
+      var changes = takeRelations(of: [event], ownUserID: ownUserID)
+      if let i = index(of: event.eventID), event.wasEncrypted, items[i].trust != event.trust {
+        items[i].trust = event.trust
+        changes.append(.updated(at: i, items[i]))
+      }
+      return changes
     }
     var changes: [TimelineChange] = []
     relations.take(event)

@@ -227,6 +227,8 @@ public struct Timeline: Sendable {
       content: content,
       delivery: .received, replyTo: replyTo)
     item.threadRoot = event.threadRoot
+    (item.trust, item.keyGiver) = (event.trust, event.keyGiver)
+    if !event.wasEncrypted, content.wouldBeEncrypted, relations.isAfterEncryption(event) { item.trust = .unencrypted }
     return item
   }
 
@@ -259,6 +261,13 @@ public struct Timeline: Sendable {
     }
   }
 
+}
+
+extension TimelineItem.Content {
+  /// Whether it is a message that clients encrypt in encrypted rooms. Live locations are state.
+  fileprivate var wouldBeEncrypted: Bool {
+    if case .message(let message) = self { message.kind != .liveLocation } else { false }
+  }
 }
 
 extension TimelineItem {

@@ -65,7 +65,9 @@ extension TimelineEvent {
   private static func message(_ event: Event) -> Kind {
     let relation = event.content["m.relates_to"]
     let isEdit = relation?.isRelation("m.replace") ?? false
-    if event.type == .encrypted { return isEdit ? .hidden : .item(.undecryptable, replyTo: nil) }
+    if event.type == .encrypted {
+      return isEdit ? .hidden : .item(.undecryptable(UndecryptableReason(ofEncrypted: event.content)), replyTo: nil)
+    }
     if isEdit {
       guard let target = EventID(relation?["event_id"]), let content = MessageContent(edit: event) else { return .hidden }
       return .edit(target, content)

@@ -27,6 +27,12 @@ struct TimelineEvent: Sendable {
   let timestampMilliseconds: Int64
   let transactionID: TransactionID?
   let kind: Kind
+  /// Whether it came encrypted.
+  private(set) var wasEncrypted = false
+  /// How far it is proven to be its sender's, as far as that is known.
+  private(set) var trust: MessageTrust?
+  /// Who gave the key to the user when they invited them.
+  private(set) var keyGiver: UserID?
   /// The root of the thread it was said in.
   private(set) var threadRoot: EventID?
   /// The newest edit, where the server sent it along. Spec: "Server-side aggregation of m.replace".
@@ -66,6 +72,8 @@ struct TimelineEvent: Sendable {
       return
     }
     kind = TimelineEvent.kind(of: event, json)
+    let mark = json[MessageTrust.mark]
+    (wasEncrypted, trust, keyGiver) = (mark != nil, MessageTrust(mark: mark), UserID(mark?["giver"]))
     if event.stateKey == nil, let relation = event.content["m.relates_to"], relation.isRelation("m.thread") {
       threadRoot = EventID(relation["event_id"]).flatMap { $0 == eventID ? nil : $0 }
     }

@@ -11,8 +11,8 @@ public struct TimelineItem: Sendable {
     indirect case state(StateChange)
     /// Its content was removed.
     case redacted
-    /// An encrypted event whose key this client does not have.
-    case undecryptable
+    /// An encrypted event that cannot be read.
+    case undecryptable(UndecryptableReason)
     indirect case call(CallSummary)
     /// A user asks another one for a verification.
     indirect case verification(VerificationSummary)
@@ -49,6 +49,10 @@ public struct TimelineItem: Sendable {
   public internal(set) var isEdited = false
   /// By first appearance.
   public internal(set) var reactions: [Reaction] = []
+  /// How far a message of an encrypted room is proven to be its sender's; nil for what is not encrypted anyway, and on its way.
+  public internal(set) var trust: MessageTrust?
+  /// Who gave the key of the message when they invited the user (`MessageTrust.notProven`): by their word alone it is its sender's.
+  public internal(set) var keyGiver: UserID?
   /// An edit or redaction of it that is on its way.
   public internal(set) var pendingChange: PendingChange?
 }

@@ -7,6 +7,8 @@ import Olm
 package struct EncryptedAnswer: Sendable {
   /// Of an event that was encrypted, in the rewritten answer. What a server sends under this name is left out.
   package static let mark: StaticString = "martlet.decrypted"
+  /// In the content of an event that cannot be read: `Undecryptable.name`. Likewise.
+  package static let reason: StaticString = "martlet.undecryptable"
 
   private let json: JSON
   private let room: RoomID?
@@ -19,6 +21,13 @@ package struct EncryptedAnswer: Sendable {
   /// Rooms of which somebody left; nobody is named where that may have happened unseen.
   package private(set) var departures: [(room: RoomID, users: [UserID])] = []
   package private(set) var events: [EncryptedEvent] = []
+  /// Of a record: events that were read before it was known how far they are proven.
+  package private(set) var unproven: [UnprovenEvent] = []
+  /// Rooms of a sync with new messages in clear text.
+  package private(set) var clearRooms: Set<RoomID> = []
+  /// Those of `clearRooms` that were encrypted before: their messages are marked.
+  private var markedRooms: Set<RoomID> = []
+  private var proven: [EventID: SenderTrust] = [:]
   /// Whether a server sends what only this side may write.
   private var hasForeignMarks = false
 
@@ -36,7 +45,16 @@ package struct EncryptedAnswer: Sendable {
     }
     keys = SyncedKeys(json, path: path, isFirst: !hasToken)
     visit(json, room)
-    if keys != nil { for (id, room) in Self.rooms(ofSync: json) { readState(of: id, room) } }
+    guard keys != nil else { return }
+    for (id, room) in Self.rooms(ofSync: json) {
+      readState(of: id, room)
+      // Anything else may bring what is older than the room's encryption.
+      if hasToken, !Self.isLimited(room), !(room.bool("initial") ?? false),
+        Self.timeline(of: room).contains(where: Self.isClear)
+      {
+        clearRooms.insert(id)
+      }
+    }
   }
 
   /// - Parameter room: whose timeline it is.
@@ -51,6 +69,17 @@ package struct EncryptedAnswer: Sendable {
   /// Whether the machine has nothing to do with it.
   package var isPlain: Bool { keys == nil && events.isEmpty && !hasForeignMarks }
 
+  /// More is known of one of `unproven`.
+  package mutating func set(_ trust: SenderTrust, of event: UnprovenEvent) {
+    if trust != event.trust { proven[event.id] = trust }
+  }
+
+  /// Whether a record has nothing to be read or changed.
+  package var isSettled: Bool { events.isEmpty && proven.isEmpty }
+
+  /// - Parameter rooms: those of `clearRooms` that were encrypted before this answer.
+  package mutating func markClearText(in rooms: Set<RoomID>) { markedRooms = rooms }
+
   /// `/_matrix/client/v3/rooms/ROOM/…`
   private static func room(inPath path: [UInt8]) -> RoomID? {
     let parts = path.split(separator: UInt8(ascii: "/"))
@@ -64,8 +93,9 @@ package struct EncryptedAnswer: Sendable {
     if json.isArray { for element in json.elements { visit(element, room) } }
     guard json.isObject else { return }
     if let event = Self.encrypted(json, in: room) { events.append(event) }
+    if isRecord, let event = UnprovenEvent(json) { unproven.append(event) }
     for member in json.members {
-      if !isRecord, member.isKey(Self.mark) { hasForeignMarks = true }
+      if !isRecord, Self.isMark(member) { hasForeignMarks = true }
       visit(member.value, RoomID(keyOf: member) ?? room)
     }
   }
@@ -75,6 +105,14 @@ package struct EncryptedAnswer: Sendable {
       let event = Event(json)
     else { return nil }
     return try? EncryptedEvent(event, in: room)
+  }
+
+  private static func isMark(_ member: JSON.Member) -> Bool { member.isKey(mark) || member.isKey(reason) }
+
+  /// Whether it is an event that would have been encrypted in an encrypted room. State, reactions and redactions never are.
+  private static func isClear(_ json: JSON) -> Bool {
+    guard let type = json.text("type"), json["event_id"] != nil, json["state_key"] == nil else { return false }
+    return type != EventType.encrypted.text && type != EventType.reaction.text && type != EventType.redaction.text
   }
 
   // MARK: Rooms of a sync
@@ -90,14 +128,20 @@ package struct EncryptedAnswer: Sendable {
     return found
   }
 
+  private static func isLimited(_ room: JSON) -> Bool { room["timeline"]?.bool("limited") ?? room.bool("limited") ?? false }
+
+  private static func timeline(of room: JSON) -> [JSON] {
+    let timeline = room["timeline"]
+    return (timeline?["events"] ?? timeline)?.elements.map { $0 } ?? []
+  }
+
   private mutating func readState(of id: RoomID, _ room: JSON) {
     var departed: [UserID] = []
-    let timeline = room["timeline"]
-    let lists = [
-      room["state"]?["events"], room["state_after"]?["events"], room["required_state"], timeline?["events"] ?? timeline
-    ]
-    for list in lists {
-      for json in list?.elements.map({ $0 }) ?? [] {
+    let lists = [room["state"]?["events"], room["state_after"]?["events"], room["required_state"]].map { list in
+      list?.elements.map { $0 } ?? []
+    }
+    for list in lists + [Self.timeline(of: room)] {
+      for json in list {
         guard let event = Event(json), let key = event.stateKey else { continue }
         if event.type == .encryption, key.isEmpty { encryption.append((id, event.content)) }
         guard event.type == .member, let user = UserID(key), let membership = Membership(event.content["membership"]),
@@ -106,50 +150,97 @@ package struct EncryptedAnswer: Sendable {
         departed.append(user)
       }
     }
-    let isLimited = timeline?.bool("limited") ?? room.bool("limited") ?? false
-    if isLimited || !departed.isEmpty { departures.append((id, departed)) }
+    if Self.isLimited(room) || !departed.isEmpty { departures.append((id, departed)) }
   }
 
   // MARK: Rewriting
 
-  /// The answer with what could be decrypted.
+  /// The answer with what could be decrypted, and with the reasons where something could not.
   package func rewritten(_ decrypted: [DecryptedEvent]) -> [UInt8] {
-    var clear: [EventID: DecryptedEvent] = [:]
-    for event in decrypted where event.clear != nil { clear[event.event.id] = event }
     // As it is with most answers.
-    guard !clear.isEmpty || hasForeignMarks else { return Array(json.bytes) }
-    var writer = JSONWriter(capacity: json.bytes.count + 256 * clear.count)
-    write(json, room, clear, to: &writer)
+    guard !decrypted.isEmpty || hasForeignMarks || !markedRooms.isEmpty || !proven.isEmpty else { return Array(json.bytes) }
+    var outcomes: [EventID: DecryptedEvent] = [:]
+    for event in decrypted { outcomes[event.event.id] = event }
+    var writer = JSONWriter(capacity: json.bytes.count + 256 * outcomes.count)
+    write(json, room, outcomes, to: &writer)
     return writer.bytes
   }
 
-  private func write(_ json: JSON, _ room: RoomID?, _ clear: [EventID: DecryptedEvent], to writer: inout JSONWriter) {
+  private func write(_ json: JSON, _ room: RoomID?, _ outcomes: [EventID: DecryptedEvent], to writer: inout JSONWriter) {
     if json.isArray {
-      writer.array { writer in for element in json.elements { write(element, room, clear, to: &writer) } }
+      writer.array { writer in for element in json.elements { write(element, room, outcomes, to: &writer) } }
     } else if json.isObject {
-      let decrypted = Self.encrypted(json, in: room).flatMap { clear[$0.id] }, event = decrypted?.clear
+      let outcome = Self.encrypted(json, in: room).flatMap { outcomes[$0.id] }
+      let trust = proven.isEmpty ? nil : EventID(json["event_id"]).flatMap { proven[$0] }
       writer.object { writer in
-        for member in json.members where isRecord || !member.isKey(Self.mark) {
+        for member in json.members where keeps(member, outcome) {
           writer.key(member.key)
-          if let event, member.isKey("type") {
-            writer.write(event.type.text)
-          } else if let event, member.isKey("content") {
-            writer.write(event.content)
-          } else {
-            write(member.value, RoomID(keyOf: member) ?? room, clear, to: &writer)
+          if let outcome, write(member, outcome, to: &writer) { continue }
+          if let trust, member.isKey(Self.mark) {
+            Self.write(member.value, trust, to: &writer)
+            continue
           }
+          write(member.value, RoomID(keyOf: member) ?? room, outcomes, to: &writer)
         }
-        if let event { Self.write(event.origin, decrypted?.trust, to: &writer) }
+        if let outcome, let clear = outcome.clear {
+          Self.write(clear, outcome.trust, to: &writer)
+        } else if let room, markedRooms.contains(room), Self.isClear(json) {
+          Self.writeClearMark(to: &writer)
+        }
       }
     } else {
       writer.write(json)
     }
   }
 
-  static func write(_ origin: RoomKey.Origin, _ trust: SenderTrust?, to writer: inout JSONWriter) {
+  private func keeps(_ member: JSON.Member, _ outcome: DecryptedEvent?) -> Bool {
+    isRecord ? outcome == nil || !member.isKey(Self.mark) : !Self.isMark(member)
+  }
+
+  /// What is different in an event that was encrypted.
+  private func write(_ member: JSON.Member, _ outcome: DecryptedEvent, to writer: inout JSONWriter) -> Bool {
+    switch outcome.outcome {
+    case .success(let clear):
+      if member.isKey("type") {
+        writer.write(clear.type.text)
+      } else if member.isKey("content") {
+        writer.write(clear.content)
+      } else {
+        return false
+      }
+    case .failure(let reason):
+      guard member.isKey("content") else { return false }
+      writer.object { writer in
+        for inner in member.value.members where !inner.isKey(Self.reason) {
+          writer.key(inner.key)
+          writer.write(inner.value)
+        }
+        writer.member(Self.reason, reason.name)
+      }
+    }
+    return true
+  }
+
+  /// A mark with another trust.
+  private static func write(_ mark: JSON, _ trust: SenderTrust, to writer: inout JSONWriter) {
+    writer.object { writer in
+      for member in mark.members where !member.isKey("trust") {
+        writer.key(member.key)
+        writer.write(member.value)
+      }
+      writer.member("trust", trust.name)
+    }
+  }
+
+  private static func writeClearMark(to writer: inout JSONWriter) {
+    writer.key(mark)
+    writer.object { $0.member("trust", "unencrypted") }
+  }
+
+  static func write(_ clear: ClearEvent, _ trust: SenderTrust?, to writer: inout JSONWriter) {
     writer.key(mark)
     writer.object { writer in
-      switch origin {
+      switch clear.origin {
       case .proven(let owner):
         writer.member("sender_key", ByteString(decoding: owner.identity.text))
         writer.member("proven", true)
@@ -157,6 +248,7 @@ package struct EncryptedAnswer: Sendable {
         writer.member("sender_key", ByteString(decoding: identity.text))
         writer.member("proven", false)
       }
+      if let giver = clear.giver { writer.member("giver", giver) }
       if let trust { writer.member("trust", trust.name) }
     }
   }
@@ -167,20 +259,5 @@ extension RoomID {
   fileprivate init?(keyOf member: JSON.Member) {
     guard member.value.isObject, member.key.utf8.first == UInt8(ascii: "!") else { return nil }
     self.init(member.key)
-  }
-}
-
-extension SyncedKeys {
-  /// nil where it is no sync.
-  fileprivate init?(_ json: JSON, path: [UInt8], isFirst: Bool) {
-    guard let last = path.split(separator: UInt8(ascii: "/")).last, last.elementsEqual("sync".utf8) else { return nil }
-    self.init()
-    let extensions = json["extensions"], encryption = extensions?["e2ee"] ?? json
-    toDevice = (extensions ?? json)["to_device"]?["events"]?.elements.map { $0 } ?? []
-    changed = encryption["device_lists"]?["changed"]?.elements.compactMap { UserID($0) } ?? []
-    left = encryption["device_lists"]?["left"]?.elements.compactMap { UserID($0) } ?? []
-    keyCounts = encryption["device_one_time_keys_count"]
-    unusedFallbacks = encryption["device_unused_fallback_key_types"]
-    hasGap = isFirst
   }
 }

@@ -17,6 +17,8 @@ package struct OwnKeys: Sendable {
   package var account: Account
   /// What the device says of itself. It goes with each message between devices, so it is signed once.
   let signedDeviceKeys: JSON?
+  /// When the device began, in milliseconds since 1970: keys of earlier messages were not for it. nil in stores of earlier versions.
+  var createdAt: Int64?
   /// Whether the server has the device's own keys.
   package private(set) var isDevicePublished = false
   /// One-time keys that the server has; nil until it has said so.

@@ -79,18 +79,22 @@ package struct EncryptionHost: Sendable {
   /// - Parameter target: path and query of the request.
   package mutating func take(_ body: [UInt8], to target: String, for request: UInt32, at now: Int64) -> EncryptionStep? {
     guard body.first == UInt8(ascii: "{"), let json = try? JSON.parse(body) else { return nil }
-    let answer = EncryptedAnswer(json, to: target)
+    var answer = EncryptedAnswer(json, to: target)
+    answer.markClearText(in: answer.clearRooms.filter { machine.rooms[$0] != nil })
     return answer.isPlain ? nil : wait(for: [answer], .answer(request), at: now)
   }
 
-  /// Records of a room's timeline; nil where none of them has an encrypted event: one whose key was not there when it came.
+  /// Records of a room's timeline; nil where nothing is to be changed: no event is still encrypted, and of none is known more.
   package mutating func take(_ records: [EncryptionRecord], of room: RoomID, for load: UInt32, at now: Int64) -> EncryptionStep?
   {
     var (answers, places): ([EncryptedAnswer], [Int]) = ([], [])
     for (place, record) in records.enumerated() {
       guard let json = try? JSON.parse(record.value) else { continue }
-      let answer = EncryptedAnswer(record: json, of: room)
-      guard !answer.events.isEmpty else { continue }
+      var answer = EncryptedAnswer(record: json, of: room)
+      for event in answer.unproven {
+        if let trust = machine.trust(in: event.sender, event.identity, since: event.trust) { answer.set(trust, of: event) }
+      }
+      guard !answer.isSettled else { continue }
       answers.append(answer)
       places.append(place)
     }
@@ -148,6 +152,7 @@ package struct EncryptionHost: Sendable {
     case .exportedKeys(let number, let keys): step.keyTransfers.append(.exported(number, keys))
     case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
+    case .history(let room, let giver, let file): step.histories.append(HistoryOffer(room: room, giver: giver, file: file))
     case .prepared, .devices, .identities, .received, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }

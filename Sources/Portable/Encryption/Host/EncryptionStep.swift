@@ -11,6 +11,8 @@ package struct EncryptionStep: Sendable {
   package var later: [EncryptionDelivery] = []
   /// Once the changes are durable.
   package var keyTransfers: [KeyTransfer] = []
+  /// Once the changes are durable.
+  package var histories: [HistoryOffer] = []
   package var requests: [MachineRequest] = []
   /// Records whose keys begin with one of these. They are answered together.
   package var loads: [ByteString] = []
@@ -22,9 +24,18 @@ package struct EncryptionStep: Sendable {
     changes += other.changes
     later += other.later
     keyTransfers += other.keyTransfers
+    histories += other.histories
     requests += other.requests
     loads += other.loads
   }
+}
+
+/// A `RoomKeyBundle` that is to be downloaded, and then imported; see `MachineInput.historyTaken`.
+package struct HistoryOffer: Sendable {
+  package let room: RoomID
+  package let giver: UserID
+  /// An `EncryptedFile`.
+  package let file: JSON
 }
 
 /// What `MachineInput.exportKeys` and `importKeys` end with.

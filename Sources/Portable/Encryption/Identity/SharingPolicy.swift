@@ -71,6 +71,18 @@ package enum SenderTrust: Hashable, Sendable {
     }
   }
 
+  /// nil for what only a key file or backup says, which more knowledge of devices does not change.
+  init?(name: ByteString?) {
+    switch name {
+    case "verified"?: self = .verified
+    case "pinned"?: self = .pinned
+    case "unsigned"?: self = .unsignedDevice
+    case "unknown"?: self = .unknownDevice
+    case "changed"?: self = .identityChanged
+    default: return nil
+    }
+  }
+
   private var rank: Int? {
     switch self {
     case .verified: 3

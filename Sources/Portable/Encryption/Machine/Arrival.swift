@@ -6,13 +6,18 @@ import Olm
 enum Arrival: Sendable {
   case event(OlmPayload)
   case roomKey(RoomKey)
+  /// From another device of the user, if it was asked for.
+  case forwarded(OlmPayload, RoomKeys.Name)
+  /// Of a room's history.
+  case offer(OlmPayload)
   case withheld(UserID, RoomKeys.Name, WithheldCode)
 
   /// The session that it is about.
   var name: RoomKeys.Name? {
     switch self {
-    case .event: nil
+    case .event, .offer: nil
     case .roomKey(let key): key.name
+    case .forwarded(_, let name): name
     case .withheld(_, let name, _): name
     }
   }
@@ -23,6 +28,10 @@ enum Arrival: Sendable {
     case "m.room_key":
       guard let key = try? RoomKey(payload) else { return nil }
       self = .roomKey(key)
+    case "m.forwarded_room_key":
+      guard let key = try? ExportedRoomKey(payload.content, from: .file) else { return nil }
+      self = .forwarded(payload, key.roomKey.name)
+    case "m.room_key_bundle": self = .offer(payload)
     // It has said that a session begins.
     case "m.dummy": return nil
     default: self = .event(payload)

@@ -21,6 +21,9 @@ struct BackupRestores: Sendable {
     wanted.append(name)
   }
 
+  /// Whether the backup may still bring the session.
+  func isBusy(with name: RoomKeys.Name) -> Bool { wantsAll || download != nil || wanted.contains(name) }
+
   mutating func next() -> RoomKeys.Name? { wanted.isEmpty ? nil : wanted.removeFirst() }
 
   mutating func failed(_ name: RoomKeys.Name) { wanted.append(name) }

@@ -20,6 +20,9 @@ package enum EncryptionCommand: Sendable {
   case restoreBackup
   /// Deletes the backup at the server.
   case deleteBackup
+  /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
+  /// are none.
+  case shareHistory(RoomID, with: UserID, file: JSON)
   /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
   case verify(VerificationTarget)
   case verification(Verification.ID, VerificationStep)

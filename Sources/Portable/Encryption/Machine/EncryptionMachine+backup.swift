@@ -39,6 +39,7 @@ extension EncryptionMachine {
       if !fromBackup { backup?.add(key.name, at: now) }
     }
     if fromBackup { for key in keys { backup?.noteDownload(key) } }
+    closeRequests(for: changed)
     return changed
   }
 
@@ -122,6 +123,7 @@ extension EncryptionMachine {
   mutating func keepRestored(_ keys: [RoomKey], at now: Int64) {
     readLate(keep(keys, fromBackup: true, at: now))
     if (restores.download?.remaining ?? 0) > 0 { queueLast(.restore) } else { restores.download = nil }
+    if restores.download == nil { reviewWaiting() }
   }
 
   // MARK: Requests

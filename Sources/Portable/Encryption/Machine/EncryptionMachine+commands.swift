@@ -20,6 +20,7 @@ extension EncryptionMachine {
     case .deleteBackup:
       guard let version = backup?.version else { return end(number, .failed(.noBackup)) }
       runs.append(CommandRun(number: number, kind: .deleteBackup(version)))
+    case .shareHistory: break
     case .verify, .verification, .inspectUser: end(number, .failed(.unusable))
     }
   }

@@ -13,6 +13,8 @@ extension EncryptionMachine {
     let news = identities.answered(query, answer)
     output.results += news.map { .identities($0) }
     output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
+    settleTrust(of: query.users)
+    reviewWaiting()
     // Another device was first with the account's first identity.
     if !hadIdentity, identities.own.identity != nil, identities.own.isSettingUp { identities.own.cancelSetup() }
     // Only then the signatures of others by the new key are seen.
@@ -66,6 +68,7 @@ extension EncryptionMachine {
     guard policy != self.policy else { return }
     self.policy = policy
     unstored.policy = true
+    reviewWaiting()
     stale.formUnion(writing.keys)
   }
 

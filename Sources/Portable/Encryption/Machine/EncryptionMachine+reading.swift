@@ -14,7 +14,7 @@ extension EncryptionMachine {
     tracker.forget(synced.left.filter { $0 != own.user })
     if synced.hasGap { tracker.lostTrack() }
     if !synced.changed.isEmpty || !synced.left.isEmpty || synced.hasGap { stale.formUnion(writing.keys) }
-    let arrivals = synced.toDevice.compactMap { arrival($0, at: now) }
+    let arrivals = synced.toDevice.compactMap { $0.bytes.count <= EncryptionLimits.toDeviceBytes ? arrival($0, at: now) : nil }
     follow(with: .take(arrivals))
   }
 
@@ -30,15 +30,35 @@ extension EncryptionMachine {
       do throws(OlmRefusal) {
         let payload = try sessions.decrypt(content, from: sender, to: &own, knowing: tracker)
         unstored.ownKeys = true
-        return Arrival(payload)
+        unreached.remove(sender)
+        return mayBring(payload, at: now) ? Arrival(payload) : nil
       } catch {
         output.results.append(.refused(sender, error))
         if case .undecryptable = error { repair(content, from: sender, at: now) }
         return nil
       }
-    case "m.room_key.withheld": return Arrival(withheld: content, from: sender)
+    case "m.room_key.withheld":
+      if content.text("code") == WithheldCode.noOlm.text { noteUnreached(content, by: sender, at: now) }
+      return Arrival(withheld: content, from: sender)
+    case "m.room_key_request":
+      take(keyRequest: content, from: sender)
+      return nil
     default: return nil
     }
+  }
+
+  private mutating func mayBring(_ payload: OlmPayload, at now: Int64) -> Bool {
+    guard payload.type == "m.room_key" else { return true }
+    let isKnown = tracker.isTracked(payload.sender)
+    return quota.take(
+      from: payload.sender, limit: isKnown ? EncryptionLimits.roomKeysOfUser : EncryptionLimits.roomKeysOfStranger, at: now)
+  }
+
+  /// A device could not begin a session with this one, which begins one then.
+  private mutating func noteUnreached(_ content: JSON, by sender: UserID, at now: Int64) {
+    guard unreached.count < EncryptionLimits.unreachedUsers else { return }
+    unreached.insert(sender)
+    repair(content, from: sender, at: now)
   }
 
   /// Begins a new session with a device whose messages cannot be opened.
@@ -57,6 +77,8 @@ extension EncryptionMachine {
       switch arrival {
       case .event(let payload): output.results.append(.received(payload))
       case .roomKey(let key): changed += keep([key], fromBackup: false, at: now)
+      case .forwarded(let payload, _): changed += keep(forwardedKey(payload).map { [$0] } ?? [], fromBackup: false, at: now)
+      case .offer(let payload): take(offer: payload, at: now)
       case .withheld(let user, let name, let code):
         roomKeys.withhold(name, by: user, code)
         changed.append(name)
@@ -73,42 +95,67 @@ extension EncryptionMachine {
     if backup?.pair != nil {
       for event in decrypted where event.mayBeInBackup { restores.want(event.event.name, at: now) }
     }
+    wantKeys(of: decrypted, at: now)
     output.results.append(.decrypted(number, decrypted))
   }
 
   private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
     do throws(Undecryptable) {
       let clear = try roomKeys.decrypt(event)
-      return DecryptedEvent(event: event, outcome: .success(clear), trust: trust.trust(in: clear.origin))
+      let trust = settledTrust(event, clear)
+      if let hidden = policy.hides(trust ?? .unknownDevice) { throw hidden }
+      let decrypted = DecryptedEvent(event: event, outcome: .success(clear), trust: trust)
+      if trust == nil { unsettled.add(decrypted) }
+      return decrypted
     } catch {
-      if error.mayPass { waiting.add(event) }
-      return DecryptedEvent(event: event, outcome: .failure(error), trust: nil)
+      let reason = explained(error, event)
+      if reason.lacksKey || reason.dependsOnTrust { waiting.add(event, reason) }
+      return DecryptedEvent(event: event, outcome: .failure(reason), trust: nil)
     }
   }
+
+  /// Why there is no key, as far as this device can tell.
+  private func explained(_ error: Undecryptable, _ event: EncryptedEvent) -> Undecryptable {
+    guard error == .missingKey else { return error }
+    if event.wasJoined == false { return .beforeJoining }
+    if unreached.contains(event.sender), own.createdAt.map({ event.timestamp >= $0 }) ?? true { return .withheld(.noOlm) }
+    guard let createdAt = own.createdAt, event.timestamp < createdAt, backup?.pair == nil else { return error }
+    return .historyUnavailable(identities.own.identity == nil || isVerified ? .noBackup : .unverifiedDevice)
+  }
+
+  private var isVerified: Bool { identities.own.isVerified && identities.own.isDeviceSigned }
 
   mutating func readLate(_ names: [RoomKeys.Name]) {
     var late: [DecryptedEvent] = []
     for name in names {
-      for event in waiting.take(name) {
-        let decrypted = read(event)
-        if case .failure(.missingKey) = decrypted.outcome { continue }
+      for entry in waiting.take(name) {
+        let decrypted = read(entry.event)
+        if case .failure(entry.reason) = decrypted.outcome { continue }
         late.append(decrypted)
       }
     }
     if !late.isEmpty { output.results.append(.late(late)) }
   }
+
+  /// More is known of devices, identities or the backup.
+  mutating func reviewWaiting() {
+    let names = waiting.trusting
+    if !names.isEmpty { queueLast(.review(names)) }
+  }
 }
 
 extension DecryptedEvent {
-  fileprivate var mayBeInBackup: Bool { if case .failure(let reason) = outcome { reason.mayPass } else { false } }
+  fileprivate var mayBeInBackup: Bool { if case .failure(let reason) = outcome { reason.lacksKey } else { false } }
 }
 
-extension Undecryptable {
-  /// Whether a key that comes later may help.
-  fileprivate var mayPass: Bool {
-    switch self {
-    case .missingKey, .withheld: true
-    case .unknownAlgorithm, .replayed, .ofAnotherRoom, .damaged: false
+extension SharingPolicy {
+  /// Who gives keys to signed devices only reads nothing else, either; nil for what is shown.
+  fileprivate func hides(_ trust: SenderTrust) -> Undecryptable? {
+    guard readers == .signed || readers == .verified else { return nil }
+    switch trust {
+    case .unsignedDevice, .unknownDevice: return .unsignedDevice
+    case .identityChanged: return .identityChanged
+    case .verified, .pinned, .notProven: return nil
     }
   }
 }

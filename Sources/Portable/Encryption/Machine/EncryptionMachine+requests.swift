@@ -48,8 +48,9 @@ extension EncryptionMachine {
   func nextWake(at now: Int64) -> Int64? {
     var times = [
       backup?.nextUploadTime(), requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(),
-      claims.nextDeadline(at: now)
+      claims.nextDeadline(at: now), keyRequests.nextTime
     ]
+    for share in history.shares { times.append(share.since + RoomWriting.patienceMilliseconds) }
     for room in writing.values where !room.isIdle {
       times.append(room.waitsSince.map { $0 + RoomWriting.patienceMilliseconds })
     }
@@ -158,6 +159,7 @@ extension EncryptionMachine {
       greetings.append(ToDeviceRequest.Message(device, content))
     }
     send("m.room.encrypted", greetings, keysOf: nil)
+    if !keyAnswers.waiting.isEmpty { queueLast(.answerKeys) }
     stale.formUnion(writing.keys)
   }
 }

@@ -10,14 +10,14 @@ struct Unstored: Sendable {
   var sessions: Set<RoomID> = [], holders: Set<RoomID> = []
   /// To-device requests that begin, and those that are over.
   var requests: [RecordChange] = []
-  var policy = false, storage = false
+  var policy = false, storage = false, history = false
 }
 
 extension EncryptionMachine {
   // MARK: Beginning
 
   /// - Parameter records: all that are in memory all the time.
-  mutating func restore(_ records: [EncryptionRecord]) {
+  mutating func restore(_ records: [EncryptionRecord], at now: Int64) {
     do throws(RecordRefusal) {
       if let account = records.first(where: { $0.key == RecordNames.account }) {
         guard try restoreAccount(account.value) else { return stop(.ofAnotherDevice) }
@@ -34,6 +34,7 @@ extension EncryptionMachine {
       } else {
         // Without its account nothing else of a store is of use.
         guard records.isEmpty else { return stop(.unreadableStore) }
+        own.createdAt = now
         unstored.ownKeys = true
       }
     } catch {
@@ -80,6 +81,9 @@ extension EncryptionMachine {
     } else if record.key == RecordNames.secretStorage {
       let read = try readable(record) { (bytes) throws(RecordRefusal) in try SecretStorage(record: bytes) }
       if let read { storage = read }
+    } else if record.key == RecordNames.history {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try HistoryOffers(record: bytes) }
+      if let read { history.offers = read }
     } else if record.key == RecordNames.backup {
       backup = try readable(record) { (bytes) throws(RecordRefusal) in try KeyBackup(record: bytes) }
     }
@@ -129,6 +133,7 @@ extension EncryptionMachine {
     writes += identities.writes(names)
     if unstored.policy { put(RecordNames.policy, policy.record) }
     if unstored.storage { put(RecordNames.secretStorage, storage.record) }
+    if unstored.history { put(RecordNames.history, history.offers.record) }
     writes += backup?.writes(names) ?? []
     unstored = Unstored()
     tracker.markStored()

@@ -21,6 +21,11 @@ package struct EncryptionMachine: Sendable {
     case restore
     /// Keys of the backup.
     case keep([RoomKey])
+    /// Reads again what waits for these sessions.
+    case review([RoomKeys.Name])
+    /// Hands keys on to the user's other devices.
+    case answerKeys
+    case giveHistory(HistoryShare)
   }
 
   var random: SecretSource
@@ -46,6 +51,13 @@ package struct EncryptionMachine: Sendable {
   /// Rooms in which somebody writes.
   var writing: [RoomID: RoomWriting] = [:]
   var waiting = WaitingEvents()
+  var unsettled = UnsettledTrust()
+  var quota = KeyQuota()
+  /// Users whose devices could not begin a session with this one. In memory only.
+  var unreached: Set<UserID> = []
+  var keyRequests = KeyRequests()
+  var keyAnswers = KeyAnswers()
+  var history = HistoryState()
   var claims = Claims()
   var requests = OpenRequests()
   /// Read for an export, and only until then.
@@ -82,7 +94,7 @@ package struct EncryptionMachine: Sendable {
 
   package mutating func handle(_ input: MachineInput, at now: Int64) -> MachineOutput {
     switch input {
-    case .loaded(let records): take(records)
+    case .loaded(let records): take(records, at: now)
     case .woken: stale.formUnion(writing.keys)
     default: queue.append(.input(input))
     }
@@ -94,7 +106,9 @@ package struct EncryptionMachine: Sendable {
     while !isStopped, awaited.isEmpty {
       guard let next = queue.first else {
         makeIdentity()
-        guard let work = stale.popFirst().map({ .advance($0) }) ?? backupWork(at: now) else { return }
+        askForKeys(at: now)
+        wantHistory(at: now)
+        guard let work = stale.popFirst().map({ .advance($0) }) ?? historyWork(at: now) ?? backupWork(at: now) else { return }
         queue.append(work)
         continue
       }
@@ -140,6 +154,11 @@ package struct EncryptionMachine: Sendable {
     case .scan(let part, let version): endScan(of: part, version)
     case .restore: restore()
     case .keep(let keys): keepRestored(keys, at: now)
+    case .review(let names): readLate(names)
+    case .answerKeys: answerKeys(at: now)
+    case .giveHistory(let share): give(share, at: now)
+    case .input(.command(let number, .shareHistory(let room, let user, let file))):
+      beginSharing(room, with: user, file, number, at: now)
     case .input(.command(let number, let command)): begin(command, number)
     case .input(.sync(let synced)): take(synced, at: now)
     case .input(.encryption(let room, let content)): note(content, of: room)
@@ -152,6 +171,8 @@ package struct EncryptionMachine: Sendable {
     case .input(.failed(let id, let failure)): failed(id, failure, at: now)
     case .input(.exportKeys(let number, let room, _)): exportKeys(number, of: room)
     case .input(.importKeys(let number, let keys)): importKeys(keys, number, at: now)
+    case .input(.accepted(let room, let inviter)): accepted(room, from: inviter, at: now)
+    case .input(.historyTaken(let room, let giver)): historyTaken(room, from: giver)
     case .input(.reachable): requests.noteAnswer()
     case .input(.share(let policy)): set(policy)
     case .input(.acknowledge(let user, let master)): acknowledge(user, master)
@@ -188,8 +209,11 @@ package struct EncryptionMachine: Sendable {
     case .input(.answered(let id, _)):
       needs = requests.claimed(by: id).map { .sessions($0.identity) }
       if let name = requests.restored(by: id) { needs.append(.keys(name)) }
-    case .backUp(let names): needs = names.map { .keys($0) }
+    case .backUp(let names), .review(let names): needs = names.map { .keys($0) }
     case .keep(let keys): needs = keys.map { .keys($0.name) }
+    case .giveHistory(let share): needs = signedDevices(of: share.user).map { .sessions($0.identity) }
+    case .answerKeys:
+      needs = keyAnswers.waiting.flatMap { [.keys($0.name), .sessions($0.device.identity)] }
     // Once they are looked through, the work goes on.
     case .scan(let part, let version): return version != backup?.version || isScanned == part ? [] : [.part(part)]
     case .restore: return []
@@ -211,10 +235,10 @@ package struct EncryptionMachine: Sendable {
 
   var isStarted: Bool { tracker.isTracked(own.user) }
 
-  private mutating func take(_ records: [EncryptionRecord]) {
+  private mutating func take(_ records: [EncryptionRecord], at now: Int64) {
     let needs = awaited
     awaited = []
-    guard !needs.contains(.all) else { return restore(records) }
+    guard !needs.contains(.all) else { return restore(records, at: now) }
     if case .part(let part)? = needs.first {
       isScanned = part
       return scan(records)

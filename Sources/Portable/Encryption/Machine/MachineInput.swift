@@ -34,6 +34,10 @@ package enum MachineInput: Sendable {
   case exportKeys(UInt64, of: RoomID?, slice: UInt8)
   /// From a key file. Ends with `importedKeys` of the same number.
   case importKeys(UInt64, [RoomKey])
+  /// The user has accepted an invitation of that person: what they offer of the room's history is wanted.
+  case accepted(RoomID, from: UserID)
+  /// What `MachineResult.history` named is imported, or cannot be had.
+  case historyTaken(RoomID, from: UserID)
   /// The network is back: nothing has to wait any more.
   case reachable
   /// It is `MachineOutput.wakeAt`.

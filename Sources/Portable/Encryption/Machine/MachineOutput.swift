@@ -22,7 +22,7 @@ package enum MachineResult: Sendable {
   /// All of a sync was taken.
   case synced
   case decrypted(UInt64, [DecryptedEvent])
-  /// A key came late: events that could not be read can be now, or are known to be unreadable for another reason.
+  /// A key came late, or a list of devices: events that could not be read can be now, are unreadable for another reason, or are proven.
   case late([DecryptedEvent])
   /// The content of `m.room.encrypted`. The host writes it down with the writes of this output: no index is used twice.
   case encrypted(UInt64, [UInt8])
@@ -32,6 +32,8 @@ package enum MachineResult: Sendable {
   case exportedKeys(UInt64, [RoomKey])
   /// Of so many keys more can be read now than before.
   case importedKeys(UInt64, new: Int)
+  /// Who has invited the user offers the room's history: an `EncryptedFile` with a `RoomKeyBundle`, to be downloaded.
+  case history(RoomID, from: UserID, JSON)
   case devices(DeviceNews)
   case identities(IdentityNews)
   case ended(UInt64, EncryptionOutcome)
@@ -45,7 +47,7 @@ package enum MachineResult: Sendable {
 package struct DecryptedEvent: Sendable {
   package let event: EncryptedEvent
   package let outcome: Result<ClearEvent, Undecryptable>
-  /// How far the event is proven to be its sender's, as far as this was known when it was read.
+  /// How far the event is proven to be its sender's, as far as this was known when it was read; nil while the sender's devices are not known.
   package let trust: SenderTrust?
 }
 
@@ -53,16 +55,25 @@ extension DecryptedEvent {
   /// nil where it cannot be read.
   var clear: ClearEvent? { if case .success(let clear) = outcome { clear } else { nil } }
 
-  /// The event in clear text, with what an encrypted one tells of itself; nil where it cannot be read.
+  /// The event in clear text, or with the reason why it cannot be read.
   package var json: JSON? {
-    guard let clear else { return nil }
-    return try? JSON.object { writer in
-      writer.member("type", clear.type)
+    try? JSON.object { writer in
       writer.member("event_id", event.id)
       writer.member("sender", event.sender)
       writer.member("origin_server_ts", event.timestamp)
-      writer.member("content", clear.content)
-      EncryptedAnswer.write(clear.origin, trust, to: &writer)
+      switch outcome {
+      case .success(let clear):
+        writer.member("type", clear.type)
+        writer.member("content", clear.content)
+        EncryptedAnswer.write(clear, trust, to: &writer)
+      case .failure(let reason):
+        writer.member("type", EventType.encrypted)
+        writer.key("content")
+        writer.object { writer in
+          if let relation = event.relation { writer.member("m.relates_to", relation) }
+          writer.member(EncryptedAnswer.reason, reason.name)
+        }
+      }
     }
   }
 }

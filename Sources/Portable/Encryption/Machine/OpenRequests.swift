@@ -47,6 +47,10 @@ struct OpenRequests: Sendable {
   /// Sessions that are fetched from the backup one by one.
   var restoring: Int { open.values.count { if case .restore = $0 { true } else { false } } }
 
+  func isRestoring(_ name: RoomKeys.Name) -> Bool {
+    areRestoringAll || open.values.contains { if case .restore(name) = $0 { true } else { false } }
+  }
+
   var areRestoringAll: Bool { open.values.contains { if case .restoreAll = $0 { true } else { false } } }
 
   /// Whether there is no answer yet about the own identity.

@@ -1,20 +1,33 @@
 import MatrixModel
 
-/// Events whose keys have not come. They are in memory only: what is forgotten here is asked for again when it is shown again.
+/// Events that cannot be read yet, and why. They are in memory only: what is forgotten here is asked for again when it is shown again.
 struct WaitingEvents: Sendable {
   static let eventsOfSession = 200, sessionLimit = 2_000
+  /// Sessions that are looked at again when more is known of devices.
+  static let sessionsOfReview = 500
 
-  private var events: [RoomKeys.Name: [EncryptedEvent]] = [:]
-
-  /// The newest of a session stay.
-  mutating func add(_ event: EncryptedEvent) {
-    var known = events[event.name] ?? []
-    guard !known.isEmpty || events.count < Self.sessionLimit else { return }
-    known.removeAll { $0.id == event.id }
-    if known.count >= Self.eventsOfSession { known.removeFirst() }
-    known.append(event)
-    events[event.name] = known
+  struct Entry: Sendable {
+    let event: EncryptedEvent
+    let reason: Undecryptable
   }
 
-  mutating func take(_ name: RoomKeys.Name) -> [EncryptedEvent] { events.removeValue(forKey: name) ?? [] }
+  private var entries: [RoomKeys.Name: [Entry]] = [:]
+
+  /// The newest of a session stay.
+  mutating func add(_ event: EncryptedEvent, _ reason: Undecryptable) {
+    var known = entries[event.name] ?? []
+    guard !known.isEmpty || entries.count < Self.sessionLimit else { return }
+    known.removeAll { $0.event.id == event.id }
+    if known.count >= Self.eventsOfSession { known.removeFirst() }
+    known.append(Entry(event: event, reason: reason))
+    entries[event.name] = known
+  }
+
+  mutating func take(_ name: RoomKeys.Name) -> [Entry] { entries.removeValue(forKey: name) ?? [] }
+
+  /// Sessions of events whose reason may have changed.
+  var trusting: [RoomKeys.Name] {
+    let names = entries.filter { $1.contains { $0.reason.dependsOnTrust } }.keys
+    return Array(names.prefix(Self.sessionsOfReview))
+  }
 }

@@ -14,6 +14,8 @@ package struct EncryptedEvent: Sendable {
   let ciphertext: [UInt8]
   /// It stands beside the ciphertext, for servers.
   let relation: JSON?
+  /// Whether the user had joined when it was sent; nil if the server does not say. Spec: Client-Server API, `membership` of `UnsignedData`.
+  let wasJoined: Bool?
 
   package var name: RoomKeys.Name { RoomKeys.Name(room, session) }
 
@@ -34,6 +36,7 @@ package struct EncryptedEvent: Sendable {
     self.session = session
     self.ciphertext = ciphertext
     relation = content["m.relates_to"]
+    wasJoined = event.unsigned?["membership"].map { $0.isString("join") }
   }
 }
 
@@ -43,8 +46,10 @@ package struct ClearEvent: Sendable {
   /// As it would be unencrypted: the relation is the one beside the ciphertext.
   package let content: JSON
   package let origin: RoomKey.Origin
+  /// Who gave the key to the user when they invited them.
+  package let giver: UserID?
 
-  init(_ plaintext: [UInt8], of event: EncryptedEvent, _ origin: RoomKey.Origin) throws(Undecryptable) {
+  init(_ plaintext: [UInt8], of event: EncryptedEvent, _ origin: RoomKey.Origin, giver: UserID? = nil) throws(Undecryptable) {
     guard let json = try? JSON.parse(plaintext), let type = EventType(json["type"]), let content = json["content"],
       content.isObject
     else { throw .damaged }
@@ -59,19 +64,6 @@ package struct ClearEvent: Sendable {
     self.type = type
     self.content = related
     self.origin = origin
+    self.giver = giver
   }
-}
-
-/// Why an event cannot be read.
-package enum Undecryptable: Error, Hashable, Sendable {
-  /// There is no key of that sender yet, or none that reaches back so far.
-  case missingKey
-  /// The sender says that this device does not get the key.
-  case withheld(WithheldCode)
-  case unknownAlgorithm
-  /// Another event had the same ciphertext.
-  case replayed
-  /// It was written for another room.
-  case ofAnotherRoom
-  case damaged
 }

@@ -30,6 +30,8 @@ package struct RoomKey: Sendable {
   package private(set) var session: InboundGroupSession
   /// Whether members who come later may get it.
   package private(set) var sharesHistory: Bool
+  /// Who gave it to somebody whom they invited; nil for other ways.
+  var giver: UserID?
   var seen = SeenIndices()
 
   package init(_ room: RoomID, _ session: InboundGroupSession, _ origin: Origin, sharesHistory: Bool) {
@@ -94,7 +96,7 @@ package struct RoomKey: Sendable {
     do throws(OlmError) { opened = try session.decrypt(event.ciphertext) } catch {
       throw error == .unreachableIndex ? .missingKey : .damaged
     }
-    let clear = try ClearEvent(opened.plaintext, of: event, origin)
+    let clear = try ClearEvent(opened.plaintext, of: event, origin, giver: giver)
     switch seen.note(opened.index, event) {
     case .new: return (clear, new: opened.index)
     case .known: return (clear, new: nil)

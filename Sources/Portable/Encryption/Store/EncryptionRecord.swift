@@ -36,7 +36,10 @@ struct RecordNames: Sendable {
   static let secretByteCount = 32
   private static let sessionName = "keys"
   static var inMemory: [ByteString] {
-    [account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting]
+    [
+      account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting,
+      history
+    ]
   }
 
   let secret: Secret

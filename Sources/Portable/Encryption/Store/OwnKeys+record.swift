@@ -10,6 +10,7 @@ extension OwnKeys {
     writer.member("published", isDevicePublished)
     writer.member("fallback_used", isFallbackUsed)
     writer.member("fallback_time", fallbackTime)
+    if let createdAt { writer.member("created", createdAt) }
   }
 
   init(record json: JSON) throws(RecordRefusal) {
@@ -19,5 +20,6 @@ extension OwnKeys {
       user: try json.identifier("user"), device: try json.identifier("device"), account: account,
       isDevicePublished: try json.flag("published"), isFallbackUsed: try json.flag("fallback_used"),
       fallbackTime: try json.number("fallback_time"))
+    createdAt = json.integer("created")
   }
 }

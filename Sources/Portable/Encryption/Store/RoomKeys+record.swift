@@ -61,6 +61,7 @@ extension RoomKey {
     writer.member("room", room)
     writer.member("session", base64: session.record.exposed())
     writer.member("shares", sharesHistory)
+    if let giver { writer.member("giver", giver) }
     origin.write(to: &writer)
   }
 
@@ -69,6 +70,7 @@ extension RoomKey {
     guard let session = try? InboundGroupSession(record: Secret(bytes)) else { throw .unreadable }
     self.init(
       try json.identifier("room"), session, try Origin(record: json), sharesHistory: try json.flag("shares"))
+    giver = json["giver"].flatMap { UserID($0) }
   }
 }
 

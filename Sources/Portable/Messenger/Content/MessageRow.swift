@@ -38,8 +38,8 @@ public struct MessageRow: Sendable {
     /// Anything else, in this order from top to bottom.
     indirect case parts([ContentPart], tone: Tone = .plain)
     case redacted
-    /// Encrypted, and the key is not here (yet).
-    case undecryptable
+    /// Encrypted, and it cannot be read (yet). The text says why; if it is empty, `Phrases.undecryptable` stands there.
+    case undecryptable(String)
     /// Of a kind this client does not know; the text is the event's fallback or empty.
     case unsupported(String)
   }

@@ -4,6 +4,8 @@ public struct Surroundings: Sendable {
   public var header: String
   /// A small line below the bubble.
   public var footer: String
+  /// Something is off with the message.
+  public var warning: Warning?
   public var reply: ReplyQuote?
   public var reactions: [Reaction]
   public var thread: ThreadChip?
@@ -17,11 +19,12 @@ public struct Surroundings: Sendable {
   public static let readersLimit = 5
 
   public init(
-    header: String = "", footer: String = "", reply: ReplyQuote? = nil, reactions: [Reaction] = [],
+    header: String = "", footer: String = "", warning: Warning? = nil, reply: ReplyQuote? = nil, reactions: [Reaction] = [],
     thread: ThreadChip? = nil, readers: [Sender] = [], readerCount: Int? = nil
   ) {
     self.header = header
     self.footer = footer
+    self.warning = warning
     self.reply = reply
     self.reactions = reactions
     self.thread = thread
@@ -30,7 +33,19 @@ public struct Surroundings: Sendable {
   }
 
   /// Whether anything of it stands below the bubble.
-  var standsBelow: Bool { !reactions.isEmpty || thread != nil || readerCount > 0 || !footer.utf8.isEmpty }
+  var standsBelow: Bool { !reactions.isEmpty || thread != nil || readerCount > 0 || !footer.utf8.isEmpty || warning != nil }
+}
+
+/// A small sign below the bubble. Its words are its title, and are read aloud.
+public struct Warning: Sendable {
+  public var text: String
+  /// Whether it is red.
+  public var isSerious: Bool
+
+  public init(_ text: String, isSerious: Bool) {
+    self.text = text
+    self.isSerious = isSerious
+  }
 }
 
 /// The message that this one answers.

@@ -1,7 +1,7 @@
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 public enum Icon: Sendable {
   case send, attach, document, arrowDown, clock, alert, play, pause, place, smile, thread, close, reply, more, plus, microphone,
-    format
+    format, shield
 
   /// Draws the icon as an SVG element and appends it.
   public func draw<D: DOM>(_ dom: D, in parent: Node) { dom.drawing(outline, in: parent) }
@@ -24,6 +24,7 @@ public enum Icon: Sendable {
     case .plus: "M12 5 V19 M5 12 H19"
     case .microphone: "M12 3 a3 3 0 0 1 3 3 V11 a3 3 0 0 1 -6 0 V6 a3 3 0 0 1 3 -3 Z M5.5 11 a6.5 6.5 0 0 0 13 0 M12 17.5 V21"
     case .format: "M3 18 L7.5 6 L12 18 M4.6 14 H10.4 M20.5 10.5 V18 M20.5 14.3 a3.2 3.5 0 1 0 0 0.1"
+    case .shield: "M12 3 L19 6 V11 C19 16 16 19.5 12 21 C8 19.5 5 16 5 11 V6 Z M12 8.5 V12.5 M12 15.5 V15.6"
     case .close: "M6 6 L18 18 M18 6 L6 18"
     case .alert: "M12 8 V13 M12 16.5 V16.6 M12 3 a9 9 0 1 0 0.01 0 Z"
     }

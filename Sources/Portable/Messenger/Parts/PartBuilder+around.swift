@@ -23,6 +23,7 @@ extension PartBuilder {
     guard around?.standsBelow ?? false || !progress.utf8.isEmpty else { return nil }
     let view = PartView(dom.element("div", "mg-below-parts"), .reactions)
     if let around {
+      if let warning = around.warning { self.warning(warning, view) }
       text(around.footer, "mg-footer", "div", in: view.node)
       if !around.reactions.isEmpty { reactions(around.reactions, view) }
       if let thread = around.thread { self.thread(thread, view) }
@@ -41,6 +42,13 @@ extension PartBuilder {
     let line = control(isControl, "mg-state", in: view.node, view, .readers)
     dom.setText(line, words)
     if !isControl { dom.setAttribute(line, "aria-hidden", "true") }
+  }
+
+  private func warning(_ warning: Warning, _ view: PartView) {
+    let sign = dom.element("div", warning.isSerious ? "mg-warning mg-serious" : "mg-warning", in: view.node)
+    dom.setAttribute(sign, "title", warning.text)
+    label(sign, warning.text, isControl: false)
+    Icon.shield.draw(dom, in: sign)
   }
 
   private func reactions(_ reactions: [Reaction], _ view: PartView) {

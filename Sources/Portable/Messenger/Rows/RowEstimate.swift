@@ -38,8 +38,8 @@ enum RowEstimate {
 
 extension Surroundings {
   var estimate: Float {
-    (header.utf8.isEmpty ? 0 : 22) + (footer.utf8.isEmpty ? 0 : 20) + (reply == nil ? 0 : 52) + (reactions.isEmpty ? 0 : 34)
-      + (thread == nil ? 0 : 34) + (readerCount > 0 ? 20 : 0)
+    (header.utf8.isEmpty ? 0 : 22) + (footer.utf8.isEmpty ? 0 : 20) + (warning == nil ? 0 : 20) + (reply == nil ? 0 : 52)
+      + (reactions.isEmpty ? 0 : 34) + (thread == nil ? 0 : 34) + (readerCount > 0 ? 20 : 0)
   }
 }
 

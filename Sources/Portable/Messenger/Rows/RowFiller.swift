@@ -138,7 +138,7 @@ final class RowFiller<D: DOM> {
     case .text(let text), .notice(let text): setLinked(view, text)
     case .emote(let text): setLinked(view, message.sender.name + " " + text)
     case .redacted: setLinked(view, options.phrases.redacted)
-    case .undecryptable: setLinked(view, options.phrases.undecryptable)
+    case .undecryptable(let why): setLinked(view, why.utf8.isEmpty ? options.phrases.undecryptable : why)
     case .unsupported(let text): setLinked(view, text.utf8.isEmpty ? options.phrases.unsupported : text)
     case .parts: setLinked(view, "")
     }

@@ -26,6 +26,7 @@ enum SpokenRow {
     let text = text(message, phrases)
     if !text.utf8.isEmpty { spoken += ": " + text }
     guard let around else { return spoken }
+    if let warning = around.warning { spoken += ", " + warning.text }
     for reaction in around.reactions.prefix(5) { spoken += ", " + phrases.reaction(reaction.key, reaction.count, "") }
     if let thread = around.thread { spoken += ", " + phrases.replies(thread.replyCount) }
     return spoken
@@ -36,7 +37,7 @@ enum SpokenRow {
     switch message.body {
     case .text(let text), .emote(let text), .notice(let text): return clipped(text)
     case .redacted: return phrases.redacted
-    case .undecryptable: return phrases.undecryptable
+    case .undecryptable(let why): return why.utf8.isEmpty ? phrases.undecryptable : why
     case .unsupported(let text): return text.utf8.isEmpty ? phrases.unsupported : clipped(text)
     case .parts(let parts, _):
       var spoken = ""

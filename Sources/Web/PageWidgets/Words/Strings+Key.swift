@@ -57,9 +57,9 @@ extension Strings {
       exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar, exported,
       exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
       calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine,
-      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers, noStickers,
-      addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators,
-      groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
+      loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
+      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
@@ -90,10 +90,12 @@ extension Strings {
     case labelled, listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
-      notSent, edited, undecryptable, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek,
-      playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies,
-      addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach,
-      sendPhoto, send, charactersLeft, charactersOver
+      notSent, edited, undecryptable, waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining,
+      sentBeforeDevice, enterKeyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
+      senderNotProven, keyFromInviter, senderKeysChanged, notEncryptedMessage, unsupported, unreadMembers, typing, openImage,
+      openVideo, uploading, play, pause, seek, playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler,
+      spoilerAbout, replyToMessage, replyTo, replies, addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered,
+      read, endOfHistory, composerPlaceholder, attach, sendPhoto, send, charactersLeft, charactersOver
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,

@@ -100,8 +100,9 @@ final class RoomHeader<D: DOM> {
       dom.setAttribute(pins, "title", Strings[.pinnedCount, count: count])
     }
     let isDirect = room?.isDirect ?? false
-    // Direct calls are signalled by messages (`ClientError.encryptedRoom`), calls of rooms by state.
-    let canCall = room?.membership == .join && Host.canCall && !(isDirect && room?.isEncrypted ?? false) && !isInCall(id)
+    // Direct calls are signalled by messages, which are encrypted as others are; calls of rooms by state.
+    let canSignal = !(isDirect && room?.isEncrypted ?? false) || app.client.encrypts
+    let canCall = room?.membership == .join && Host.canCall && canSignal && !isInCall(id)
     offersVideo = canCall && isDirect
     dom.setFlag(voice, "hidden", !canCall || !isDirect && !offersGroupCalls())
     dom.setFlag(camera, "hidden", !offersVideo)

@@ -54,7 +54,8 @@ final class RowMaker<D: DOM> {
     case .state(let change): return .line(line(change, item, room))
     case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
-    case .undecryptable: return .message(row(item, room, .undecryptable, unread, readers))
+    case .undecryptable(let reason):
+      return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
     case .verification(let verification):
       return .message(row(item, room, .unsupported(Strings.words(for: verification)), unread, readers))
@@ -122,11 +123,12 @@ final class RowMaker<D: DOM> {
 
   private func surroundings(_ item: TimelineItem, _ room: Room, _ readers: [UserID]) -> Surroundings? {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
-    let delay = delay(item)
+    let (delay, warning) = (delay(item), warning(item, room))
     guard
-      item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty || !delay.utf8.isEmpty
+      warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty
+        || !delay.utf8.isEmpty
     else { return nil }
-    var around = Surroundings(footer: delay, readerCount: shownReaders.count)
+    var around = Surroundings(footer: delay, warning: warning, readerCount: shownReaders.count)
     around.readers = shownReaders.prefix(Surroundings.readersLimit).map { sender($0, in: room) }
     if item.replyTo != nil { around.reply = quote(item.quoted, room) }
     around.reactions = item.reactions.map { reaction($0, room) }
@@ -137,6 +139,15 @@ final class RowMaker<D: DOM> {
         isUnread: item.eventID.map { room.unreadCounts.threads[$0] != nil } ?? false)
     }
     return around
+  }
+
+  /// Something is off with what it shows.
+  private func warning(_ item: TimelineItem, _ room: Room) -> Warning? {
+    guard case .message = item.content, let trust = item.trust, var words = Strings.words(for: trust) else { return nil }
+    if trust == .notProven, let giver = item.keyGiver {
+      words = Strings[.keyFromInviter, room.displayName(of: giver).string]
+    }
+    return Warning(words, isSerious: trust.concern == .serious)
   }
 
   /// Why it is not sent yet, and when it will be, where the server takes no more for a while.

@@ -34,7 +34,7 @@ final class StickerPicker<D: DOM> {
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
     list = dom.element("div", "ma-sticker-packs", in: parent)
-    again = MoreButton(dom, busy: .loading, in: parent)
+    again = MoreButton(dom, busy: .loadingStickers, in: parent)
     again.onPress = { [self] in load() }
     dom.check(Strings[.removeStickers], isOn: false, in: bar) { [self] in isRemoving = $0 }
     dom.check(Strings[.sendSilently], isOn: false, in: bar) { [self] in isSilent = $0 }
@@ -45,7 +45,7 @@ final class StickerPicker<D: DOM> {
   // MARK: Showing
 
   private func load() {
-    dom.setText(note, again.isShown ? "" : Strings[.loading])
+    dom.setText(note, again.isShown ? "" : Strings[.loadingStickers])
     again.begin()
     load([room], isFirst: true)
     dom.flush()

@@ -1,0 +1,20 @@
+extension UndecryptableReason {
+  /// In a sentence, with what to do if there is something.
+  public var english: String {
+    switch self {
+    case .waiting: "Waiting for the key of this message."
+    case .withheld(.blacklisted): "The sender has blocked this device."
+    case .withheld(.unverified): "The sender writes to verified devices only. Verify this one."
+    case .withheld(.unauthorised): "The sender does not let this device read it."
+    case .withheld(.unavailable): "The device that was asked does not have the key."
+    case .withheld(.noOlm): "The sender could not reach this device. Later messages will be readable."
+    case .withheld(.historyNotShared), .beforeJoining: "It was sent before you joined."
+    case .historyUnavailable(.noBackup): "It was sent before you signed in here, and there is no backup of its key."
+    case .historyUnavailable(.unverifiedDevice): "Enter your recovery key to read it."
+    case .unsignedDevice: "It is hidden: its owner has not verified the device that sent it."
+    case .identityChanged: "It is hidden: the keys of its sender have changed."
+    case .replayed: "It repeats an earlier message and is not shown."
+    case .damaged: "It is damaged and cannot be decrypted."
+    }
+  }
+}

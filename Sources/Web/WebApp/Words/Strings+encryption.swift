@@ -1,0 +1,36 @@
+import ClientCore
+import JSON
+import PageWidgets
+
+/// What is said of encrypted messages.
+extension Strings {
+  /// Why it cannot be read, and what to do if there is something.
+  static func words(for reason: UndecryptableReason) -> String {
+    switch reason {
+    case .waiting: Strings[.waitingForKey]
+    case .withheld(.blacklisted): Strings[.keyBlocked]
+    case .withheld(.unverified): Strings[.keyForVerified]
+    case .withheld(.unauthorised), .withheld(.unavailable): Strings[.keyRefused]
+    case .withheld(.noOlm): Strings[.keyUnreachable]
+    case .beforeJoining, .withheld(.historyNotShared): Strings[.sentBeforeJoining]
+    case .historyUnavailable(.noBackup): Strings[.sentBeforeDevice]
+    case .historyUnavailable(.unverifiedDevice): Strings[.enterKeyToRead]
+    case .unsignedDevice: Strings[.hiddenUnsigned]
+    case .identityChanged: Strings[.hiddenChanged]
+    case .replayed: Strings[.hiddenReplay]
+    case .damaged: Strings[.messageDamaged]
+    }
+  }
+
+  /// What is off; nil if nothing is.
+  static func words(for trust: MessageTrust) -> String? {
+    switch trust {
+    case .verified, .pinned: nil
+    case .unsignedDevice: Strings[.fromUnsigned]
+    case .unknownDevice: Strings[.fromUnknown]
+    case .notProven: Strings[.senderNotProven]
+    case .identityChanged: Strings[.senderKeysChanged]
+    case .unencrypted: Strings[.notEncryptedMessage]
+    }
+  }
+}
