@@ -17,7 +17,8 @@ import Testing
         room: "!tea:one.example", users: ["@ann:one.example", "@bö:two.example"], sharesHistory: true, type: "m.room.message",
         content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken,
     .command(1, .setUpIdentity), .command(6, .resetIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
-    .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example"))
+    .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example")),
+    .command(7, .exportKeys(passphrase: "p")), .command(8, .importKeys([1, 2], passphrase: "p")), .proceed(8)
   ]
 
   static let reports: [EncryptionReport] = {
@@ -25,7 +26,7 @@ import Testing
     step.deliveries = [
       .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .undecided, about: "@bob:two.example"),
       .late(room: "!tea:one.example", [[1], []]), .ended(1, .done("EsTc")), .ended(2, .recovery(.changed)),
-      .ended(3, .failed(.wrongKey))
+      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256)
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

@@ -19,6 +19,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   case prepare(room: ByteString, users: [ByteString], sharesHistory: Bool)
   /// Ends with `EncryptionReport.Delivery.ended` of the same number.
   case command(UInt64, EncryptionAction)
+  /// Goes on with the action of that number, after `EncryptionReport.Delivery.progress`.
+  case proceed(UInt64)
   /// The answer to `EncryptionReport.Step.Request` of that number.
   case answered(UInt64, body: [UInt8])
   case failed(UInt64, isFinal: Bool)
@@ -67,6 +69,10 @@ package enum EncryptionAction: Equatable, Sendable {
   case verification(UInt64, VerificationAction)
   /// Ends with `Outcome.trust`.
   case inspect(user: ByteString)
+  /// Ends with the text of a key file.
+  case exportKeys(passphrase: ByteString)
+  /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
+  case importKeys([UInt8], passphrase: ByteString)
 }
 
 /// A record of the page's store.
@@ -136,6 +142,9 @@ extension EncryptionRequest {
       writer.write(room)
       writer.write(users) { $0.write($1) }
       writer.write(sharesHistory)
+    case .proceed(let number):
+      writer.write(kind: 20)
+      writer.write(number)
     }
     return writer.bytes
   }
@@ -170,6 +179,7 @@ extension EncryptionRequest {
       .prepare(
         room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
         sharesHistory: try reader.flag())
+    case 20: .proceed(try reader.uint64())
     default: throw .unknownKind
     }
   }
@@ -202,6 +212,13 @@ extension EncryptionAction {
     case .inspect(let user):
       writer.write(kind: 9)
       writer.write(user)
+    case .exportKeys(let passphrase):
+      writer.write(kind: 20)
+      writer.write(passphrase)
+    case .importKeys(let file, let passphrase):
+      writer.write(kind: 21)
+      writer.write(file)
+      writer.write(passphrase)
     }
   }
 
@@ -217,6 +234,8 @@ extension EncryptionAction {
     case 7: self = .verifyUser(try reader.text(), room: try reader.text())
     case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
     case 9: self = .inspect(user: try reader.text())
+    case 20: self = .exportKeys(passphrase: try reader.text())
+    case 21: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
     default: throw .unknownKind
     }
   }
