@@ -283,7 +283,7 @@ let package = Package(
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
     tests(
       of: "WebApp",
-      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
+      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
     tests(
       of: "Security",
       uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"]),

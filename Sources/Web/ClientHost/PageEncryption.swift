@@ -257,6 +257,7 @@ package final class PageEncryption {
     if !step.loads.isEmpty { load(step.loads) }
     setWakeTimer(step.wakeAt)
     if step.isOver { return lose() }
+    if isFirst { perform(.offer(showsCodes: true, scansCodes: CodeReader.isPossible)) { _ in } }
     // The account's first device makes its identity.
     if isFirst, !hasDevice {
       perform(.setUpIdentity) { _ in }
