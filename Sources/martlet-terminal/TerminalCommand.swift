@@ -23,7 +23,9 @@ struct TerminalCommand: Sendable {
     self.run = run
   }
 
-  static let all = [logIn, logOut, rooms, send, read, export, exportKeys, importKeys, setUpRecovery, useRecovery, recovery]
+  static let all = [
+    logIn, logOut, rooms, send, read, export, exportKeys, importKeys, setUpRecovery, useRecovery, recovery, verify
+  ]
 
   /// The part of the help text that lists them.
   static func help() -> String {

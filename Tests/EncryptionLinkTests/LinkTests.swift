@@ -18,7 +18,12 @@ import Testing
         content: [2])), .answered(1 << 40, body: [3, 4]), .failed(9, isFinal: true), .reachable, .woken,
     .command(1, .setUpIdentity), .command(6, .resetIdentity), .command(2, .setUpRecovery), .command(3, .inspectRecovery),
     .command(4, .recover("EsTc 1234")), .command(5, .acceptIdentity(of: "@bob:two.example")),
-    .command(7, .exportKeys(passphrase: "p")), .command(8, .importKeys([1, 2], passphrase: "p")), .proceed(8)
+    .command(7, .exportKeys(passphrase: "p")), .command(8, .importKeys([1, 2], passphrase: "p")), .proceed(8),
+    .command(7, .verifyDevice("")), .command(8, .verifyUser("@bob:two.example", room: "!tea:one.example")),
+    .command(9, .verification(3, .scanned([77, 0]))), .command(10, .verification(3, .accept)),
+    .command(11, .verification(3, .compare)), .command(12, .verification(3, .confirm)),
+    .command(13, .verification(3, .mismatch)), .command(14, .verification(3, .cancel)),
+    .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example"))
   ]
 
   static let reports: [EncryptionReport] = {
@@ -26,7 +31,10 @@ import Testing
     step.deliveries = [
       .answer(7, [1]), .records(8, [record]), .encrypted(9, []), .blocked(10, .undecided, about: "@bob:two.example"),
       .late(room: "!tea:one.example", [[1], []]), .ended(1, .done("EsTc")), .ended(2, .recovery(.changed)),
-      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256)
+      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
+      .ended(3, .failed(.wrongKey)), .ended(4, .verification(3)),
+      .ended(
+        5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)])))
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]
@@ -38,6 +46,16 @@ import Testing
     step.state.hasIdentity = true
     step.state.backup = .replaced
     (step.state.restored, step.state.restoring) = (3, 300)
+    let stages: [EncryptionReport.Stage] = [
+      .requested, .ready(canCompare: true, code: [1, 2], canScan: false), .agreeing,
+      .comparing(emoji: [.init(number: 63, symbol: "📌", name: "Pin")], decimals: [1_000, 9_191]), .scanned, .confirmed, .done,
+      .cancelled(.keyMismatch, isByUs: true)
+    ]
+    step.verifications = stages.map { stage in
+      EncryptionReport.Verification(
+        id: 3, user: "@bob:two.example", device: "", room: "!tea:one.example", isOwn: false, isOurs: true, deadline: 5,
+        stage: stage)
+    }
     return [.step(step), .step(EncryptionReport.Step()), .plainAnswer(7), .plainRecords(.max)]
   }()
 

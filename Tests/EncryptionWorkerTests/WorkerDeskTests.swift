@@ -57,6 +57,21 @@ import Testing
     #expect(try records.map { try EncryptionReport.read($0) } == [.plainRecords(8)])
   }
 
+  @Test func `actions about verifications end with what the machine says`() throws {
+    var desk = try Self.begun().desk
+    func end(_ action: EncryptionAction) throws -> EncryptionReport.Outcome? {
+      let later = try Self.steps(of: .command(1, action), &desk).flatMap { $0.later }
+      for case .ended(1, let outcome) in later { return outcome }
+      return nil
+    }
+    #expect(try end(.verifyDevice("")) == .failed(.incomplete), "the account has no identity")
+    #expect(try end(.verifyUser("nobody", room: "!tea:one.example")) == .failed(.unusable))
+    #expect(try end(.verification(7, .accept)) == .failed(.unusable))
+    #expect(try end(.offer(showsCodes: true, scansCodes: false)) == .done(""))
+    let trust = EncryptionReport.Trust(hasIdentity: false, isVerified: false, devices: [])
+    #expect(try end(.inspect(user: "@bob:two.example")) == .trust(trust))
+  }
+
   @Test func `a message is encrypted once the room's encryption is known`() throws {
     var desk = try Self.begun().desk
     let content = UnencryptedContent(

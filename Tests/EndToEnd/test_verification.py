@@ -1,184 +1,216 @@
-"""Verifications in the page: people and devices compare emoji, or do not; what is said at each end of it."""
+"""Verification: devices and people compare emoji. The terminal on one or both sides, and vodozemac, which is Element's, on the other."""
 import asyncio
-import contextlib
+import base64
+import hashlib
+import json
+import subprocess
+import time
 
-from accessibility import check
-from browser import expect, in_room, open_settings, people, room_fragment
-from client import User
+import nio
+import vodozemac
+
+from client import User, room_path
 from harness import PATIENCE, test
-from test_encrypted_page import has_device, open_encryption
-from test_nio import ENCRYPTION
+from server import program
+from test_nio import Client, good
+from test_terminal import Terminal, lines_until
 
-NEEDS_BROWSER = True
-EMOJI = ".ma-sas-entry"
-
-
-def chat_of(one, other):
-    """An encrypted chat that is both users' direct one."""
-    room = one.create_room(preset="trusted_private_chat", is_direct=True, invite=[other.user_id], initial_state=[ENCRYPTION])
-    other.join(room)
-    for user, with_whom in ((one, other), (other, one)):
-        user.put(f"user/{user.user_id}/account_data/m.direct", {with_whom.user_id: [room]}).ok()
-    return room
+ENCRYPTED = {"algorithm": "m.megolm.v1.aes-sha2"}
 
 
-@contextlib.asynccontextmanager
-async def two_people(test, **options):
-    alice, boris = User(test.base, "alice"), User(test.base, "boris")
-    room = chat_of(alice, boris)
-    async with in_room(test, room, {"alice": alice, "boris": boris}, **options) as (one, other):
-        await asyncio.gather(has_identity(alice), has_identity(boris))
-        yield one, other
+class Verifying:
+    """`martlet verify` under way; what it is asked is answered by `say`."""
+
+    def __init__(self, terminal, *words):
+        self.process = subprocess.Popen(
+            [program(), "verify", *words, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=terminal.environment)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def say(self, word):
+        self.process.stdin.write((word + "\n").encode())
+        self.process.stdin.flush()
+
+    def strings(self):
+        """What it shows to be compared."""
+        return json.loads(lines_until(self.process, lambda text: text.endswith("\n")))
+
+    def result(self, code=0):
+        """The last object, of standard error where it fails as it should."""
+        out, err = self.process.communicate(timeout=PATIENCE)
+        assert self.process.returncode == code, f"ended with {self.process.returncode}: {out!r} {err!r}"
+        return json.loads((out if code == 0 else err).decode().splitlines()[-1])
 
 
-async def has_identity(user):
-    """Until the user's device is signed."""
-    await has_device(user)
-    async with asyncio.timeout(PATIENCE):
+def is_signed(asking, user, device):
+    """Whether the user's self-signing key has signed the device, as others see it."""
+    answer = asking.post("keys/query", {"device_keys": {user.user_id: []}}).ok()
+    keys = answer["self_signing_keys"][user.user_id]["keys"]
+    signatures = answer["device_keys"][user.user_id][device]["signatures"].get(user.user_id, {})
+    return any(key in signatures for key in keys)
+
+
+# Proves E5
+@test("two terminals of a person verify each other by emoji; the new one reads what was written before it was there")
+def own_devices(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(name="Secret")
+    ann.put(room_path(room, "state", "m.room.encryption", ""), ENCRYPTED).ok()
+    with Terminal(context) as one, Terminal(context) as other:
+        assert one.log_in(ann)["verified"]
+        one.run("send", "Secret", "before")
+        one.json("recovery", "set-up")
+        session = other.log_in(ann)
+        assert not session["verified"] and "before" not in other.run("read", "Secret")
+        with Verifying(one, session["device_id"]) as asking, Verifying(other, "--wait") as answering:
+            # Accept.
+            answering.say("y")
+            shown, seen = asking.strings(), answering.strings()
+            assert shown == seen and len(shown["emoji"]) == 7 and len(shown["numbers"]) == 3, (shown, seen)
+            asking.say("y")
+            answering.say("y")
+            assert asking.result() == {"verified": True, "user_id": ann.user_id, "device_id": session["device_id"]}
+            assert answering.result()["verified"]
+        assert other.json("recovery")[0]["verified"] and is_signed(bob, ann, session["device_id"])
+        assert other.json("recovery") == [{"verified": True, "recovery": "enabled", "backup": "on", "waiting": 0}]
+        assert "before" in other.run("read", "Secret")
+        one.run("send", "Secret", "to both")
+        assert "to both" in other.run("read", "Secret")
+
+
+@test("what does not match, and a request that is declined, verify nothing and are said in plain words")
+def mismatch(context):
+    ann = User(context.base, "ann")
+    with Terminal(context) as one, Terminal(context) as other:
+        one.log_in(ann)
+        device = other.log_in(ann)["device_id"]
+        with Verifying(one) as asking, Verifying(other, "--wait") as answering:
+            answering.say("y")
+            asking.strings()
+            answering.strings()
+            asking.say("n")
+            assert "somebody may be reading along" in asking.result(1)["message"]
+            assert "somebody may be reading along" in answering.result(1)["message"]
+        with Verifying(one) as asking, Verifying(other, "--wait") as answering:
+            answering.say("n")
+            assert "declined" in answering.result(1)["message"] and "other side" in asking.result(1)["message"]
+        assert not is_signed(ann, ann, device)
+        assert "no device NONE" in one.run("verify", "NONE", code=1)
+        one.run("verify", "--wait", "NONE", code=64)
+
+
+@test("two people verify each other in their encrypted direct chat")
+def people(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(invite=[bob.user_id], is_direct=True, preset="trusted_private_chat", initial_state=[
+        {"type": "m.room.encryption", "state_key": "", "content": ENCRYPTED}])
+    bob.join(room)
+    ann.put(f"user/{ann.user_id}/account_data/m.direct", {bob.user_id: [room]}).ok()
+    with Terminal(context) as one, Terminal(context) as other:
+        one.log_in(ann)
+        other.log_in(bob)
+        with Verifying(one, bob.user_id) as asking, Verifying(other, "--wait") as answering:
+            answering.say("y")
+            assert asking.strings() == answering.strings()
+            answering.say("y")
+            asking.say("y")
+            assert asking.result()["user_id"] == bob.user_id and answering.result()["user_id"] == ann.user_id
+        types = {event["type"] for event in ann.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]}
+        assert "m.room.encrypted" in types and not any(name.startswith("m.key.verification") for name in types), types
+
+
+class Vodozemac:
+    """The other side of a comparison: matrix-nio as the device, vodozemac for the keys. (matrix-nio's own `Sas` writes its commitment in
+    hexadecimal and knows only the MAC that the specification no longer allows.)"""
+
+    def __init__(self, client, device, fingerprint):
+        self.client, self.device, self.fingerprint = client, device, fingerprint
+        self.sas, self.events, self.transaction = vodozemac.Sas(), [], None
+        client.add_to_device_callback(lambda event: self.events.append(event.source), None)
+
+    async def next(self, kind):
+        end = time.monotonic() + PATIENCE
         while True:
-            answer = (await asyncio.to_thread(user.post, "keys/query", {"device_keys": {user.user_id: []}})).ok()
-            keys = answer.get("self_signing_keys", {}).get(user.user_id)
-            if keys and any(len(device["signatures"][user.user_id]) > 1 for device in answer["device_keys"][user.user_id].values()):
-                return
-            await asyncio.sleep(0.05)
+            for event in self.events:
+                if event["type"] == "m.key.verification." + kind:
+                    self.events.remove(event)
+                    return event["content"]
+            assert time.monotonic() < end, f"no {kind}: {self.events}"
+            good(await self.client.sync(timeout=1_000), nio.SyncResponse)
+
+    async def send(self, kind, content):
+        content = {"transaction_id": self.transaction, **content}
+        message = nio.ToDeviceMessage("m.key.verification." + kind, self.client.user_id, self.device, content)
+        good(await self.client.to_device(message), nio.ToDeviceResponse)
+
+    def info(self, *devices):
+        users = "".join(self.client.user_id + device for device in devices)
+        return "MATRIX_KEY_VERIFICATION_MAC" + users + self.transaction
+
+    def macs(self, shared):
+        name, info = "ed25519:" + self.client.device_id, self.info(self.client.device_id, self.device)
+        key = self.client.olm.account.identity_keys["ed25519"]
+        return {"mac": {name: shared.calculate_mac(key, info + name)}, "keys": shared.calculate_mac(name, info + "KEY_IDS")}
+
+    def check(self, shared, content):
+        name, info = "ed25519:" + self.device, self.info(self.device, self.client.device_id)
+        assert content["keys"] == shared.calculate_mac(",".join(sorted(content["mac"])), info + "KEY_IDS"), content
+        # The device, and the master key that it trusts.
+        assert content["mac"][name] == shared.calculate_mac(self.fingerprint, info + name) and len(content["mac"]) == 2, content
 
 
-async def ask(one):
-    """Opens the details of the chat and asks for a verification."""
-    await one.page.get_by_role("button", name="Members and settings").click()
-    await one.details.get_by_role("button", name="Verify ").click()
+def canonical(content):
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def banner(person):
-    return person.page.locator(".ma-security")
+def promise(key, start):
+    return base64.b64encode(hashlib.sha256((key + canonical(start)).encode()).digest()).decode().rstrip("=")
 
 
-async def both_compare(one, other):
-    for person in (one, other):
-        await expect(person.dialog.locator(EMOJI)).to_have_count(7)
-    seen = [await person.dialog.locator(EMOJI).all_inner_texts() for person in (one, other)]
-    assert seen[0] == seen[1] and len(set(seen[0])) > 1, f"they see different emoji: {seen}"
+@test("the terminal compares with vodozemac as a device of the same person, and signs that device")
+def vodozemac_device(context):
+    asyncio.run(_vodozemac_device(context))
 
 
-@test("two people verify each other by emoji; both then see it in words, also after a reload")
-async def _(test):
-    async with two_people(test) as (one, other):
-        await ask(one)
-        await one.dialog.get_by_text("has to accept the request").wait_for()
-        await one.picture("verify-waiting")
-        await banner(other).get_by_text("asks you to verify each other").wait_for()
-        await other.picture("verify-asked")
-        await other.page.get_by_role("article").filter(has_text="Verification request: waiting for an answer").wait_for()
-        await banner(other).get_by_role("button", name="Verify").click()
-        await choose_emoji(one, other)
-        await both_compare(one, other)
-        await one.picture("verify-compare")
-        await check(one, "comparing emoji")
-        for person in (one, other):
-            await person.dialog.get_by_role("button", name="They match").click()
-        for person in (one, other):
-            await person.dialog.get_by_text("is verified.").wait_for()
-        await one.picture("verify-done")
-        for person in (one, other):
-            await person.dialog.get_by_role("button", name="Close", exact=True).last.click()
-            await person.page.get_by_role("article").filter(has_text="Verification request: done").wait_for()
-        await one.details.get_by_text("Verified", exact=True).wait_for()
-        await one.page.reload()
-        await one.page.get_by_role("article").filter(has_text="Verification request: done").wait_for()
-        if not await one.details.is_visible():
-            await one.page.get_by_role("button", name="Members and settings").click()
-        await one.details.get_by_text("Verified", exact=True).wait_for()
-        await one.write("now surely to you")
-        await other.sees("now surely to you")
+async def _vodozemac_device(context):
+    with Terminal(context) as one:
+        async with Client(context, "nia") as nia:
+            eyes = User(context.base, login_as=nia)
+            device = one.log_in(nia)["device_id"]
+            keys = eyes.post("keys/query", {"device_keys": {nia.user_id: []}}).ok()["device_keys"][nia.user_id]
+            other = Vodozemac(nia, device, keys[device]["keys"]["ed25519:" + device])
+            assert not is_signed(eyes, nia, nia.device_id)
+            with Verifying(one, nia.device_id) as asking:
+                await compare(nia, device, other, asking)
+            assert is_signed(eyes, nia, nia.device_id)
 
 
-async def choose_emoji(one, other):
-    """Pages show a code first, where both could use one: one of the two chooses emoji."""
-    choice = one.dialog.get_by_role("button", name="Compare emoji").or_(one.dialog.locator(EMOJI).first)
-    await choice.first.wait_for()
-    if await one.dialog.get_by_role("button", name="Compare emoji").count():
-        await one.dialog.get_by_role("button", name="Compare emoji").click()
-
-
-@test("a new browser is verified by the old one and then reads old messages; the settings say of both that they are verified")
-async def _(test):
-    alice, boris = User(test.base, "alice"), User(test.base, "boris")
-    room = alice.create_room(preset="private_chat", name="Archive", invite=[boris.user_id], initial_state=[ENCRYPTION])
-    boris.join(room)
-    async with in_room(test, room, {"alice": alice}) as one:
-        await has_identity(alice)
-        await one.write("from long ago")
-        await one.sees("from long ago")
-        async with people(test, "alice2") as two:
-            await two.sign_in(alice, room_fragment(room))
-            await two.page.get_by_text("This message could not be decrypted").first.wait_for()
-            await banner(two).get_by_text("This browser is not verified").wait_for()
-            await two.picture("not-verified")
-            await banner(two).get_by_role("button", name="Confirm it’s you").click()
-            await two.picture("confirm-you")
-            await check(two, "the ways to confirm it is you")
-            await two.dialog.get_by_role("button", name="Use another device").click()
-            await two.dialog.get_by_text("on your other device").wait_for()
-            await banner(one).get_by_text("Is it your device?").wait_for()
-            await banner(one).get_by_role("button", name="Verify").click()
-            await choose_emoji(two, one)
-            await both_compare(one, two)
-            for person in (one, two):
-                await person.dialog.get_by_role("button", name="They match").click()
-            await two.dialog.get_by_text("This browser is verified now").wait_for()
-            await one.dialog.get_by_text("Your other device is verified now").wait_for()
-            for person in (one, two):
-                await person.dialog.get_by_role("button", name="Close", exact=True).last.click()
-            await expect(banner(two)).to_be_hidden()
-            await two.sees("from long ago")
-            await open_settings(two.page)
-            await two.dialog.get_by_role("tab", name="Devices").click()
-            await expect(two.dialog.get_by_role("listitem").filter(has_text="Verified")).to_have_count(2)
-            await expect(two.dialog.get_by_text("Not verified")).to_have_count(0)
-            await two.picture("verified-devices")
-
-
-@test("emoji that do not match verify nobody, and both are told what that may mean")
-async def _(test):
-    async with two_people(test) as (one, other):
-        await ask(one)
-        await banner(other).get_by_role("button", name="Verify").click()
-        await choose_emoji(one, other)
-        await both_compare(one, other)
-        await other.dialog.get_by_role("button", name="They don’t match").click()
-        for person in (one, other):
-            await person.dialog.get_by_text("The two sides do not show the same").wait_for()
-        await one.picture("verify-mismatch")
-        await one.dialog.get_by_role("button", name="Close", exact=True).last.click()
-        await one.page.get_by_role("article").filter(has_text="Verification request: cancelled").wait_for()
-        await one.details.get_by_text("Not verified", exact=True).wait_for()
-
-
-@test("a verification that one side cancels, or ignores, ends for the other, who can ask again")
-async def _(test):
-    async with two_people(test) as (one, other):
-        await ask(one)
-        await banner(other).get_by_role("button", name="Ignore").click()
-        await one.dialog.get_by_text("The other side has cancelled").wait_for()
-        await one.dialog.get_by_role("button", name="Close", exact=True).last.click()
-        await one.details.get_by_role("button", name="Verify ").click()
-        await banner(other).get_by_role("button", name="Verify").click()
-        await choose_emoji(one, other)
-        await both_compare(one, other)
-        await one.page.keyboard.press("Escape")
-        await other.dialog.get_by_text("The other side has cancelled").wait_for()
-
-
-@test("a page that is loaded anew amid a verification ends it or goes on with it, and the other side is not left waiting")
-async def _(test):
-    async with two_people(test) as (one, other):
-        await ask(one)
-        await banner(other).get_by_role("button", name="Verify").click()
-        await choose_emoji(one, other)
-        await both_compare(one, other)
-        await one.page.reload()
-        await one.composer.wait_for()
-        await other.dialog.get_by_role("button", name="They match").or_(other.dialog.get_by_text("Nothing was verified")).first.wait_for()
-        await other.page.keyboard.press("Escape")
-        await one.page.get_by_role("button", name="Members and settings").click()
-        await one.details.get_by_text("Not verified", exact=True).wait_for()
+async def compare(nia, device, other, asking):
+    request = await other.next("request")
+    other.transaction = request["transaction_id"]
+    assert request["from_device"] == device and request["methods"] == ["m.sas.v1"], request
+    await other.send("ready", {"from_device": nia.device_id, "methods": ["m.sas.v1"]})
+    start = await other.next("start")
+    key = other.sas.public_key.to_base64()
+    await other.send("accept", {
+        "method": "m.sas.v1", "key_agreement_protocol": "curve25519-hkdf-sha256", "hash": "sha256",
+        "message_authentication_code": "hkdf-hmac-sha256.v2", "short_authentication_string": ["emoji", "decimal"],
+        "commitment": promise(key, start)})
+    theirs = (await other.next("key"))["key"]
+    await other.send("key", {"key": key})
+    shared = other.sas.diffie_hellman(vodozemac.Curve25519PublicKey.from_base64(theirs))
+    info = f"MATRIX_KEY_VERIFICATION_SAS|{nia.user_id}|{device}|{theirs}|{nia.user_id}|{nia.device_id}|{key}|{other.transaction}"
+    shown = await asyncio.to_thread(asking.strings)
+    assert shown["numbers"] == list(shared.bytes(info).decimals), shown
+    asking.say("y")
+    other.check(shared, await other.next("mac"))
+    await other.send("mac", other.macs(shared))
+    await other.next("done")
+    await other.send("done", {})
+    assert (await asyncio.to_thread(asking.result))["device_id"] == nia.device_id

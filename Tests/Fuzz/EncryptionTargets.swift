@@ -95,6 +95,8 @@
     check({ (bytes) throws(RecordRefusal) in try SharingPolicy(record: bytes) }, { $0.record })
     check({ (bytes) throws(RecordRefusal) in try SecretStorage(record: bytes) }, { $0.record })
     check({ (bytes) throws(RecordRefusal) in try SecretRequests(record: bytes) }, { $0.record })
+    check({ (bytes) throws(RecordRefusal) in try SharedSecrets(record: bytes) }, { $0.record })
+    check({ (bytes) throws(RecordRefusal) in try UnsignedKeys(record: bytes) }, { $0.record })
     check({ (bytes) throws(RecordRefusal) in try BackupMark(record: bytes) }, { $0?.record ?? Array(#"{"v":1}"#.utf8) })
     guard var backup = try? KeyBackup(record: bytes) else { return }
     try? backup.restore(waiting: bytes)

@@ -40,7 +40,8 @@ struct FuzzTarget: Sendable {
       FuzzTarget(name: "backup", body: fuzzBackup),
       FuzzTarget(name: "key-query", body: fuzzKeyQuery),
       FuzzTarget(name: "secrets", body: fuzzSecrets),
-      FuzzTarget(name: "encryption-record", body: fuzzEncryptionRecord)
+      FuzzTarget(name: "encryption-record", body: fuzzEncryptionRecord),
+      FuzzTarget(name: "verification", body: fuzzVerification)
     ]
   #else
     private static let inside: [FuzzTarget] = []

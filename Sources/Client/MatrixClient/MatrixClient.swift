@@ -63,6 +63,9 @@ public actor MatrixClient {
   var identityAuthenticator: IdentityAuthenticator?
   var encryptionStatuses: [Int: AsyncStream<EncryptionStatus>.Continuation] = [:]
   var publishedStatus = EncryptionStatus()
+  var verificationWatchers: [Int: AsyncStream<[KeyVerification]>.Continuation] = [:]
+  var publishedVerifications: [Verification] = []
+  var settleWaiters: [CheckedContinuation<Void, Never>] = []
   var lastStatusWatcher = 0
   /// Who waits for this device to be known at the server.
   var deviceWaiters: [CheckedContinuation<Void, Never>] = []
@@ -299,6 +302,8 @@ public actor MatrixClient {
     endEncryptionCommands()
     for status in encryptionStatuses.values { status.finish() }
     encryptionStatuses = [:]
+    for watcher in verificationWatchers.values { watcher.finish() }
+    verificationWatchers = [:]
     endKeyTransfers()
     for id in storedLoads.keys { endStoredLoad(id, []) }
     requests = [:]

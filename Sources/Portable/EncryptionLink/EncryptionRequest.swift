@@ -67,6 +67,8 @@ package enum EncryptionAction: Equatable, Sendable {
   /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
   case verifyUser(ByteString, room: ByteString)
   case verification(UInt64, VerificationAction)
+  /// What the page can do with QR codes: later verifications offer that. All of it until this is said.
+  case offer(showsCodes: Bool, scansCodes: Bool)
   /// Ends with `Outcome.trust`.
   case inspect(user: ByteString)
   /// Ends with the text of a key file.
@@ -219,6 +221,10 @@ extension EncryptionAction {
       writer.write(kind: 21)
       writer.write(file)
       writer.write(passphrase)
+    case .offer(let showsCodes, let scansCodes):
+      writer.write(kind: 10)
+      writer.write(showsCodes)
+      writer.write(scansCodes)
     }
   }
 
@@ -236,6 +242,7 @@ extension EncryptionAction {
     case 9: self = .inspect(user: try reader.text())
     case 20: self = .exportKeys(passphrase: try reader.text())
     case 21: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
+    case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
     default: throw .unknownKind
     }
   }

@@ -127,6 +127,8 @@ struct WorkerDesk {
       return host?.handle(.command(number, .verify(.user(user, in: room))), at: now)
     case .verification(let id, let action):
       return host?.handle(.command(number, .verification(id, VerificationStep(action))), at: now)
+    case .offer(let showsCodes, let scansCodes):
+      return host?.handle(.command(number, .offer(showsCodes: showsCodes, scansCodes: scansCodes)), at: now)
     case .inspect(let user):
       guard let user = UserID(user) else { return unusable(number) }
       return host?.handle(.command(number, .inspectUser(user)), at: now)

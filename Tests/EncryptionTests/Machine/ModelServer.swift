@@ -44,6 +44,10 @@ final class ModelServer {
   var time: Int64 = 1_000_000_000
   /// A hostile server's word.
   var queryAnswer: ((JSON) throws -> JSON)?
+  /// What it makes of an event for a device; nil to keep it back.
+  var altered: ((ByteString, JSON) throws -> JSON?)?
+  /// Whether it delivers events for devices twice.
+  var repeats = false
 
   func add(_ name: Name) { devices[name] = Device() }
 
@@ -98,6 +102,9 @@ final class ModelServer {
         announce(UserID(trusted: user.key))
       }
       return try JSON.object { _ in }
+    case "\(Endpoint.sendMessage.pattern)":
+      let id = try post(EventType(trusted: request.parameters[1]), request.body, by: name.user, request.parameters[2])
+      return try JSON.object { $0.member("event_id", id) }
     default: throw UnknownRequest()
     }
   }
@@ -179,12 +186,14 @@ final class ModelServer {
     for user in body["messages"]?.members.map({ $0 }) ?? [] {
       for device in user.value.members.map({ $0 }) {
         guard let id = UserID(user.key), let deviceID = DeviceID(device.key) else { continue }
+        guard let content = try? altered.map({ try $0(type, device.value) }) ?? device.value else { continue }
         let event = try? JSON.object { writer in
           writer.member("sender", sender.user)
           writer.member("type", type)
-          writer.member("content", device.value)
+          writer.member("content", content)
         }
-        if let event { devices[Name(user: id, device: deviceID)]?.log.append(.toDevice(event)) }
+        guard let event else { continue }
+        for _ in 0..<(repeats ? 2 : 1) { devices[Name(user: id, device: deviceID)]?.log.append(.toDevice(event)) }
       }
     }
   }
@@ -194,14 +203,18 @@ final class ModelServer {
   /// - Returns: the event's ID, the one of the first time if it was sent before.
   @discardableResult
   func send(_ content: [UInt8], by name: Name, _ number: UInt64) throws -> EventID {
-    let (user, transaction) = (name.user, ByteString("\(name) \(number)"))
+    let id = try post(.encrypted, content, by: name.user, ByteString("\(name) \(number)"))
+    writers[id] = ("\(name)", number)
+    return id
+  }
+
+  func post(_ type: EventType, _ content: [UInt8], by user: UserID, _ transaction: ByteString) throws -> EventID {
     if let known = transactions[transaction] { return known }
     let id = EventID(trusted: ByteString("$\(events.count)"))
     transactions[transaction] = id
-    writers[id] = ("\(name)", number)
     events.append(
       try JSON.object { writer in
-        writer.member("type", "m.room.encrypted")
+        writer.member("type", type)
         writer.member("event_id", id)
         writer.member("sender", user)
         writer.member("origin_server_ts", time + Int64(events.count))
@@ -217,6 +230,11 @@ final class ModelServer {
 // MARK: What a hostile or unlucky server does
 
 extension ModelServer {
+  /// All that came for a device so far.
+  func toDevice(of name: Name) -> [JSON] {
+    devices[name]?.log.compactMap { if case .toDevice(let event) = $0 { event } else { nil } } ?? []
+  }
+
   func dropFallback(of name: Name) { devices[name]?.fallback = nil }
 
   func replaceKeys(of name: Name, by keys: JSON) {

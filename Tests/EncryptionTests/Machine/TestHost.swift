@@ -65,6 +65,9 @@ final class TestHost {
     EncryptionMachine(user: name.user, device: name.device, random: .repeating(seed: Array(seed.utf8)))
   }
 
+  /// A sync that is not the server's next.
+  func expectSync() { syncs.append(syncs.last ?? (durable.token, durable.members)) }
+
   /// Begins again from what is kept.
   func restart(at now: Int64 = 0) {
     starts += 1
@@ -195,9 +198,13 @@ final class TestHost {
 
   func read(at now: Int64 = 0) throws {
     let new = server.events.dropFirst(durable.eventsRead + batches.values.reduce(0, +))
+    guard !new.isEmpty else { return }
+    let start = starts, plain = new.compactMap { VerificationMessage(plain: $0, in: ModelServer.room) }
+    if !plain.isEmpty { handle(.verification(plain), at: now) }
+    // It may have crashed over that.
+    guard starts == start else { return }
     let events = new.compactMap { json in Event(json).flatMap { try? EncryptedEvent($0, in: ModelServer.room) } }
-    guard !events.isEmpty else { return }
-    read(events, counting: events.count, at: now)
+    read(events, counting: new.count, at: now)
   }
 
   private func read(_ events: [EncryptedEvent], counting count: Int = 0, at now: Int64) {

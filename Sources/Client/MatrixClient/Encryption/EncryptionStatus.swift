@@ -87,6 +87,8 @@ public enum EncryptionError: Error, Sendable {
   case unverified
   /// The account has no backup that can be used.
   case noBackup
+  /// There is no direct room with the user.
+  case noRoom
 
   /// Describes the error and what the user can do about it.
   public var english: String {
@@ -98,6 +100,7 @@ public enum EncryptionError: Error, Sendable {
       "The account has no recovery, or its recovery key does not open its identity. Set it up on another device."
     case .unverified: "This device is not verified. Recover the account first, or reset its identity."
     case .noBackup: "The account has no backup of its keys."
+    case .noRoom: "There is no direct chat with that user. Begin one first."
     }
   }
 }

@@ -29,6 +29,7 @@ extension MatrixClient {
     machineRequests = [:]
     held = EncryptionStep()
     stopWaitingForDevice()
+    stopWaitingForSettling()
     endEncryptionCommands()
     endKeyTransfers()
   }
@@ -83,6 +84,7 @@ extension MatrixClient {
     if encryptionHost?.isOver ?? false { loseEncryption() }
     if encryptionHost.map({ $0.isPublished || $0.broken != nil }) ?? true { stopWaitingForDevice() }
     publishEncryptionStatus()
+    publishVerifications()
   }
 
   private func take(_ delivery: EncryptionDelivery) {

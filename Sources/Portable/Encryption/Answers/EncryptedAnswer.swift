@@ -21,6 +21,8 @@ package struct EncryptedAnswer: Sendable {
   /// Rooms of which somebody left; nobody is named where that may have happened unseen.
   package private(set) var departures: [(room: RoomID, users: [UserID])] = []
   package private(set) var events: [EncryptedEvent] = []
+  /// Messages of verifications in clear text.
+  package private(set) var verifications: [VerificationMessage] = []
   /// Of a record: events that were read before it was known how far they are proven.
   package private(set) var unproven: [UnprovenEvent] = []
   /// Rooms of a sync with new messages in clear text.
@@ -93,6 +95,7 @@ package struct EncryptedAnswer: Sendable {
     if json.isArray { for element in json.elements { visit(element, room) } }
     guard json.isObject else { return }
     if let event = Self.encrypted(json, in: room) { events.append(event) }
+    if keys != nil, let message = Self.verification(json, in: room) { verifications.append(message) }
     if isRecord, let event = UnprovenEvent(json) { unproven.append(event) }
     for member in json.members {
       if !isRecord, Self.isMark(member) { hasForeignMarks = true }
@@ -105,6 +108,14 @@ package struct EncryptedAnswer: Sendable {
       let event = Event(json)
     else { return nil }
     return try? EncryptedEvent(event, in: room)
+  }
+
+  private static func verification(_ json: JSON, in room: RoomID?) -> VerificationMessage? {
+    guard let room, let type = json["type"], VerificationMessage.mayBe(type, json["content"]), let event = Event(json),
+      let id = event.eventID, let sender = event.sender
+    else { return nil }
+    return VerificationMessage(
+      event.type, event.content, event: id, in: room, from: sender, at: event.originServerTimestamp ?? 0)
   }
 
   private static func isMark(_ member: JSON.Member) -> Bool { member.isKey(mark) || member.isKey(reason) }

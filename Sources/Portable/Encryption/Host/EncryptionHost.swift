@@ -38,8 +38,10 @@ package struct EncryptionHost: Sendable {
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
+  /// Whether everything is done that follows from verifications.
+  package var isSettled: Bool { machine.hasSettled }
   /// Those under way, and those that have ended until the user has seen it; the oldest first.
-  package var verifications: [Verification] { [] }
+  package var verifications: [Verification] { machine.verifications.views }
   /// What people have to be told.
   package private(set) var broken: Broken?
   /// Whether it is of no more use. What waited for it was delivered as it was.
@@ -114,6 +116,7 @@ package struct EncryptionHost: Sendable {
       for (room, content) in answer.encryption { step.add(handle(.encryption(room, content), at: now)) }
       for (room, users) in answer.departures { step.add(handle(.departed(room, users), at: now)) }
       if let keys = answer.keys { step.add(handle(.sync(keys), at: now)) }
+      if !answer.verifications.isEmpty { step.add(handle(.verification(answer.verifications), at: now)) }
     }
     if !events.isEmpty { step.add(handle(.decrypt(batch, events), at: now)) }
     step.deliveries += isOver ? abandoned() : finished()

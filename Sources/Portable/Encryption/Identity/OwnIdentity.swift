@@ -89,8 +89,7 @@ package struct OwnIdentity: Sendable {
     isDeviceSigned = false
     unsent = []
     signDevice(own)
-    let master = setup.object(.master, of: user)?.signed(by: user, DeviceKeys.keyID(of: device), own.account.signing)
-    if let master { unsent.append(SignedObject(user: user, name: keys.master.name, object: master)) }
+    if let master = setup.object(.master, of: user) { _ = signMaster(master, by: own) }
   }
 
   // MARK: The server's keys
@@ -141,6 +140,18 @@ package struct OwnIdentity: Sendable {
   package mutating func signDevice(_ own: OwnKeys) -> Bool {
     guard own.device == device, let keys = own.signedDeviceKeys else { return false }
     return sign(keys, of: own.deviceKeys)
+  }
+
+  /// Signs the proven master key by this device.
+  ///
+  /// - Parameter json: the master key as `/keys/query` gives it.
+  mutating func signMaster(_ json: JSON, by own: OwnKeys) -> Bool {
+    guard isVerified, let keys, own.device == device,
+      let read = try? CrossSigningKeys.key(json, of: user, .master), read == keys.master,
+      let signed = json.withoutUnsigned?.signed(by: user, DeviceKeys.keyID(of: device), own.account.signing)
+    else { return false }
+    append(SignedObject(user: user, name: keys.master.name, object: signed))
+    return true
   }
 
   /// Signs a device of the user that was verified.

@@ -87,8 +87,10 @@ package struct Trust: Sendable {
   }
 
   /// Whether a device of the own user may get secrets and keys of rooms that it asks for.
-  package func isVerifiedOwn(_ device: DeviceKeys) -> Bool {
+  package func isVerifiedOwn(_ device: DeviceKeys) -> Bool { mayBeVerifiedOwn(device) && isSigned(device) }
+
+  /// Whether a device of the own user may get them as soon as it is verified.
+  func mayBeVerifiedOwn(_ device: DeviceKeys) -> Bool {
     device.user == own.user && !isOwn(device) && !policy.excluded.contains(device.signing) && identities.own.isVerified
-      && isSigned(device)
   }
 }

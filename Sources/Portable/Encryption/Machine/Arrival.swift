@@ -11,11 +11,15 @@ enum Arrival: Sendable {
   /// Of a room's history.
   case offer(OlmPayload)
   case withheld(UserID, RoomKeys.Name, WithheldCode)
+  case verification(VerificationMessage)
+  /// The content of an `m.secret.request`.
+  case secretRequest(JSON, from: UserID)
+  case secret(OlmPayload)
 
   /// The session that it is about.
   var name: RoomKeys.Name? {
     switch self {
-    case .event, .offer: nil
+    case .event, .offer, .verification, .secretRequest, .secret: nil
     case .roomKey(let key): key.name
     case .forwarded(_, let name): name
     case .withheld(_, let name, _): name
@@ -34,7 +38,10 @@ enum Arrival: Sendable {
     case "m.room_key_bundle": self = .offer(payload)
     // It has said that a session begins.
     case "m.dummy": return nil
-    default: self = .event(payload)
+    case "m.secret.send": self = .secret(payload)
+    default:
+      let message = VerificationMessage(payload.type, payload.content, from: payload.sender)
+      self = message.map { .verification($0) } ?? .event(payload)
     }
   }
 

@@ -26,6 +26,8 @@ package enum EncryptionCommand: Sendable {
   /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
   case verify(VerificationTarget)
   case verification(Verification.ID, VerificationStep)
+  /// What the client can do with QR codes: later verifications offer that. All of it until this is said.
+  case offer(showsCodes: Bool, scansCodes: Bool)
   /// Asks for the keys of a user if they may have changed. Ends with `EncryptionOutcome.trust`.
   case inspectUser(UserID)
 }

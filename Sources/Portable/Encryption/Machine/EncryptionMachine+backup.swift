@@ -101,7 +101,7 @@ extension EncryptionMachine {
   mutating func restored(_ name: RoomKeys.Name, _ answer: JSON, at now: Int64) {
     guard let pair = backup?.pair else { return }
     var download = BackupDownload(answer, of: .session(name), with: pair)
-    readLate(keep(download.next(), fromBackup: true, at: now))
+    readLate(keep(download.next(), fromBackup: true, at: now), at: now)
   }
 
   mutating func restoredAll(_ answer: JSON) {
@@ -121,7 +121,7 @@ extension EncryptionMachine {
   }
 
   mutating func keepRestored(_ keys: [RoomKey], at now: Int64) {
-    readLate(keep(keys, fromBackup: true, at: now))
+    readLate(keep(keys, fromBackup: true, at: now), at: now)
     if (restores.download?.remaining ?? 0) > 0 { queueLast(.restore) } else { restores.download = nil }
     if restores.download == nil { reviewWaiting() }
   }

@@ -4,7 +4,7 @@ import Olm
 
 /// What the user wants of identity, recovery and backup.
 extension EncryptionMachine {
-  mutating func begin(_ command: EncryptionCommand, _ number: UInt64) {
+  mutating func begin(_ command: EncryptionCommand, _ number: UInt64, at now: Int64) {
     switch command {
     case .setUpIdentity, .resetIdentity:
       setup.begin(number, isReset: { if case .resetIdentity = command { true } else { false } }())
@@ -21,7 +21,14 @@ extension EncryptionMachine {
       guard let version = backup?.version else { return end(number, .failed(.noBackup)) }
       runs.append(CommandRun(number: number, kind: .deleteBackup(version)))
     case .shareHistory: break
-    case .verify, .verification, .inspectUser: end(number, .failed(.unusable))
+    case .verify(let target): verify(target, number, at: now)
+    case .verification(let id, let step): verify(id, step, number, at: now)
+    case .offer(let showsCodes, let scansCodes):
+      verifications.offer(showsCodes: showsCodes, scansCodes: scansCodes)
+      end(number, .done)
+    case .inspectUser(let user):
+      tracker.track([user])
+      inspections.append((number, user))
     }
   }
 

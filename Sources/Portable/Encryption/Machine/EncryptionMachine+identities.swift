@@ -13,12 +13,33 @@ extension EncryptionMachine {
     let news = identities.answered(query, answer)
     output.results += news.map { .identities($0) }
     output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
+    signVerified(query, answer)
     settleTrust(of: query.users)
     reviewWaiting()
     // Another device was first with the account's first identity.
     if !hadIdentity, identities.own.identity != nil, identities.own.isSettingUp { identities.own.cancelSetup() }
     // Only then the signatures of others by the new key are seen.
     if news.contains(.ownSignerChanged) { tracker.lostTrack() }
+  }
+
+  // MARK: What views ask
+
+  /// How far a user's keys are proven, as far as is known.
+  func trust(in user: UserID) -> UserTrust {
+    let identity = identities.identity(of: user), isVerified = identities.isVerified(user)
+    return UserTrust(
+      hasIdentity: identity != nil, isVerified: isVerified,
+      devices: tracker.devices(of: user).map { device in
+        UserTrust.Device(device: device.device, isVerified: isVerified && identity?.hasSigned(device) ?? false)
+      })
+  }
+
+  /// Once the lists are known, or cannot be for now.
+  mutating func endInspections(at now: Int64) {
+    for (number, user) in inspections where !tracker.isAnyAwaited(among: [user], at: now) {
+      end(number, .trust(trust(in: user)))
+      inspections.removeAll { $0.number == number }
+    }
   }
 
   // MARK: The own identity

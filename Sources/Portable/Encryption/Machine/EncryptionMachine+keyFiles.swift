@@ -26,7 +26,7 @@ extension EncryptionMachine {
 
   mutating func importKeys(_ keys: [RoomKey], _ number: UInt64, at now: Int64) {
     let changed = keep(keys, fromBackup: false, at: now)
-    readLate(changed)
+    readLate(changed, at: now)
     output.results.append(.importedKeys(number, new: changed.count))
   }
 }

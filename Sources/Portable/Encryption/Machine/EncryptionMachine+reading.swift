@@ -43,7 +43,11 @@ extension EncryptionMachine {
     case "m.room_key_request":
       take(keyRequest: content, from: sender)
       return nil
-    default: return nil
+    case "m.secret.request": return sender == own.user ? .secretRequest(content, from: sender) : nil
+    default:
+      // Others verify this user in rooms.
+      guard sender == own.user else { return nil }
+      return VerificationMessage(event.text("type"), content, from: sender).map { .verification($0) }
     }
   }
 
@@ -79,6 +83,9 @@ extension EncryptionMachine {
     for arrival in arrivals {
       switch arrival {
       case .event(let payload): output.results.append(.received(payload))
+      case .verification(let message): if message.sender == own.user { take(message, at: now) }
+      case .secretRequest(let content, let sender): takeSecretRequest(content, from: sender, at: now)
+      case .secret(let payload): takeSecret(payload)
       case .roomKey(let key): changed += keep([key], fromBackup: false, at: now)
       case .forwarded(let payload, _): changed += keep(forwardedKey(payload).map { [$0] } ?? [], fromBackup: false, at: now)
       case .offer(let payload): take(offer: payload, at: now)
@@ -87,7 +94,7 @@ extension EncryptionMachine {
         changed.append(name)
       }
     }
-    readLate(changed)
+    readLate(changed, at: now)
     output.results.append(.synced)
   }
 
@@ -100,6 +107,17 @@ extension EncryptionMachine {
     }
     wantKeys(of: decrypted, at: now)
     output.results.append(.decrypted(number, decrypted))
+    takeVerifications(in: decrypted, at: now)
+  }
+
+  private mutating func takeVerifications(in events: [DecryptedEvent], at now: Int64) {
+    for decrypted in events {
+      guard let clear = decrypted.clear else { continue }
+      let event = decrypted.event
+      let message = VerificationMessage(
+        clear.type, clear.content, event: event.id, in: event.room, from: event.sender, at: event.timestamp)
+      if let message { take(message, at: now) }
+    }
   }
 
   private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
@@ -128,7 +146,7 @@ extension EncryptionMachine {
 
   private var isVerified: Bool { identities.own.isVerified && identities.own.isDeviceSigned }
 
-  mutating func readLate(_ names: [RoomKeys.Name]) {
+  mutating func readLate(_ names: [RoomKeys.Name], at now: Int64) {
     var late: [DecryptedEvent] = []
     for name in names {
       for entry in waiting.take(name) {
@@ -138,6 +156,7 @@ extension EncryptionMachine {
       }
     }
     if !late.isEmpty { output.results.append(.late(late)) }
+    takeVerifications(in: late, at: now)
   }
 
   /// More is known of devices, identities or the backup.

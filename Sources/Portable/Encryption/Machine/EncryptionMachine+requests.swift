@@ -29,12 +29,18 @@ extension EncryptionMachine {
           id: requests.add(.send(request)), endpoint: .sendToDevice, parameters: [request.type, request.transaction],
           body: request.body))
     }
+    for next in sendings.takeReady() {
+      made.append(
+        MachineRequest(
+          id: requests.add(.say(next)), endpoint: next.endpoint, parameters: next.parameters, body: next.body))
+    }
     if !requests.areOfIdentity, let (ask, purpose) = nextIdentityAsk() { made.append(request(ask, for: purpose)) }
     for run in runs {
       guard let ask = nextAsk(of: run) else { continue }
       runs.removeAll { $0.number == run.number }
       made.append(request(ask, for: .run(run)))
     }
+    if let (ask, purpose) = nextSecretAsk() { made.append(request(ask, for: purpose)) }
     for (ask, purpose) in nextBackupAsks() { made.append(request(ask, for: purpose)) }
     return made
   }
@@ -48,7 +54,7 @@ extension EncryptionMachine {
   func nextWake(at now: Int64) -> Int64? {
     var times = [
       backup?.nextUploadTime(), requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(),
-      claims.nextDeadline(at: now), keyRequests.nextTime
+      claims.nextDeadline(at: now), keyRequests.nextTime, verifications.deadline
     ]
     for share in history.shares { times.append(share.since + RoomWriting.patienceMilliseconds) }
     for room in writing.values where !room.isIdle {
@@ -88,6 +94,7 @@ extension EncryptionMachine {
       unstored.ownKeys = true
     case .query(let query):
       learn(query, answer, at: now)
+      learnedForVerifications(at: now)
       checkOwnDevice()
       stale.formUnion(writing.keys)
     case .claim(let devices): beginSessions(devices, answer["one_time_keys"], at: now)
@@ -99,6 +106,8 @@ extension EncryptionMachine {
     case .checkBackup: checked(answer)
     case .restoreAll: restoredAll(answer)
     case .restore(let name): restored(name, answer, at: now)
+    case .say(let request): said(request.sending, answer, at: now)
+    case .openBackup: openBackup(answer)
     }
   }
 
@@ -131,6 +140,8 @@ extension EncryptionMachine {
     case .checkBackup: if failure == .unreachable { wantsBackupCheck = true } else { checked(nil) }
     case .restoreAll: if failure == .unreachable { restores.wantsAll = true }
     case .restore(let name): if failure == .unreachable { restores.failed(name) }
+    case .say(let request): if failure == .unreachable { sendings.add(request) } else { said(request.sending, nil, at: now) }
+    case .openBackup: if failure == .unreachable { openBackupFailed() } else { openBackup(nil) }
     }
   }
 
@@ -159,6 +170,7 @@ extension EncryptionMachine {
       greetings.append(ToDeviceRequest.Message(device, content))
     }
     send("m.room.encrypted", greetings, keysOf: nil)
+    sendSecrets(to: devices)
     if !keyAnswers.waiting.isEmpty { queueLast(.answerKeys) }
     stale.formUnion(writing.keys)
   }

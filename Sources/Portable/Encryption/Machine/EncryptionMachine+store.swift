@@ -28,6 +28,7 @@ extension EncryptionMachine {
           try? backup?.restore(waiting: record.value)
         }
         identities = Identities(own: identities.own, others: stored)
+        try restoreVerifications(records, at: now)
         // The devices of an older store were learned without identities: their signatures are not known.
         if !records.contains(where: { $0.key == RecordNames.ownIdentity }) { tracker.lostTrack() }
         for record in records where record.key.utf8.starts(with: RecordNames.holders.utf8) { try restoreHolders(record) }
@@ -104,6 +105,28 @@ extension EncryptionMachine {
     guard (try? outbound[room]?.takeHolders(json)) != nil else { return outbound[room] = nil }
   }
 
+  /// What was under way ends; what was proven is signed, and what was asked for is waited for.
+  private mutating func restoreVerifications(_ records: [EncryptionRecord], at now: Int64) throws(RecordRefusal) {
+    for record in records {
+      if record.key == RecordNames.secretRequests {
+        let read = try readable(record) { (bytes) throws(RecordRefusal) in try SharedSecrets(record: bytes) }
+        if let read { secrets = read }
+      } else if record.key == RecordNames.unsignedKeys {
+        let read = try readable(record) { (bytes) throws(RecordRefusal) in try UnsignedKeys(record: bytes) }
+        if let read { unsignedKeys = read }
+      } else if record.key.utf8.starts(with: RecordNames.verifications.utf8) {
+        do throws(RecordRefusal) { try verifications.restore(record, own, random: &random, at: now) } catch {
+          guard error == .unreadable else { throw error }
+          unstored.requests.append(.delete(record.key))
+        }
+      }
+    }
+    let users = unsignedKeys.users(of: own.user)
+    tracker.track(users)
+    tracker.changed(users)
+    expireVerifications(at: now)
+  }
+
   // MARK: Writing
 
   /// All that has changed. It is in the store from now on, as far as the machine is concerned.
@@ -131,6 +154,9 @@ extension EncryptionMachine {
       if let entry = roomKeys.entries.value(of: page.name) { put(names.page(page), entry.record(ofPage: page.number)) }
     }
     writes += identities.writes(names)
+    writes += verifications.takeWrites()
+    if unsignedKeys.isUnstored { put(RecordNames.unsignedKeys, unsignedKeys.record) }
+    if secrets.isUnstored { put(RecordNames.secretRequests, secrets.record) }
     if unstored.policy { put(RecordNames.policy, policy.record) }
     if unstored.storage { put(RecordNames.secretStorage, storage.record) }
     if unstored.history { put(RecordNames.history, history.offers.record) }
@@ -138,6 +164,8 @@ extension EncryptionMachine {
     unstored = Unstored()
     tracker.markStored()
     identities.markStored()
+    unsignedKeys.markStored()
+    secrets.markStored()
     sessions.entries.markStored(evicting: evicting)
     roomKeys.markStored(evicting: evicting)
     return writes

@@ -41,10 +41,10 @@ extension EncryptionMachine {
       return
     }
     write(in: members)
-    writing[members.room]?.messages.append(RoomWriting.Message(number: number, type: type, content: content))
+    writing[members.room]?.messages.append(RoomWriting.Message(destination: .host(number), type: type, content: content))
   }
 
-  private mutating func write(in members: RoomMembers) {
+  mutating func write(in members: RoomMembers) {
     writing[members.room, default: RoomWriting(members: members)].members = members
     tracker.track(members.users)
     stale.insert(members.room)
@@ -70,7 +70,12 @@ extension EncryptionMachine {
 
   /// Nothing that waits in the room leaves this device.
   private mutating func block(_ room: RoomID, _ reason: SharingBlock) {
-    for message in writing[room]?.messages ?? [] { output.results.append(.blocked(message.number, .undecided(reason))) }
+    for message in writing[room]?.messages ?? [] {
+      switch message.destination {
+      case .host(let number): output.results.append(.blocked(number, .undecided(reason)))
+      case .verification(let sending): sayPlain(sending)
+      }
+    }
     writing[room]?.messages = []
     writing[room]?.isPreparing = false
   }
@@ -163,9 +168,15 @@ extension EncryptionMachine {
         let content = try session.encrypt(message.type, message.content, from: own)
         outbound[room] = session
         unstored.sessions.insert(room)
-        output.results.append(.encrypted(message.number, content))
+        switch message.destination {
+        case .host(let number): output.results.append(.encrypted(number, content))
+        case .verification(let sending): said(sending, encrypted: content)
+        }
       } catch {
-        output.results.append(.blocked(message.number, .malformed))
+        switch message.destination {
+        case .host(let number): output.results.append(.blocked(number, .malformed))
+        case .verification(let sending): sayPlain(sending)
+        }
       }
     }
     guard writing[room]?.isPreparing ?? false else { return }

@@ -26,6 +26,7 @@ package struct EncryptionMachine: Sendable {
     /// Hands keys on to the user's other devices.
     case answerKeys
     case giveHistory(HistoryShare)
+    case sendSecret(SecretAnswers.Request)
   }
 
   var random: SecretSource
@@ -44,6 +45,11 @@ package struct EncryptionMachine: Sendable {
   /// The part of the store's sessions that was looked through last.
   private var isScanned: UInt8?
   var restores = BackupRestores()
+  var verifications = Verifications()
+  var sendings = VerificationSendings()
+  var unsignedKeys = UnsignedKeys()
+  var secrets: SharedSecrets
+  var inspections: [(number: UInt64, user: UserID)] = []
   var sessions = DeviceSessions()
   var roomKeys = RoomKeys()
   var rooms: [RoomID: RoomEncryption] = [:]
@@ -80,6 +86,7 @@ package struct EncryptionMachine: Sendable {
     names = RecordNames(secret: self.random.secret(RecordNames.secretByteCount))
     own = OwnKeys(user: user, device: device, account: Account(random: &self.random))
     identities = Identities(own: OwnIdentity(user: user, device: device))
+    secrets = SharedSecrets(of: device)
   }
 
   // MARK: Inputs
@@ -95,7 +102,9 @@ package struct EncryptionMachine: Sendable {
   package mutating func handle(_ input: MachineInput, at now: Int64) -> MachineOutput {
     switch input {
     case .loaded(let records): take(records, at: now)
-    case .woken: stale.formUnion(writing.keys)
+    case .woken:
+      stale.formUnion(writing.keys)
+      expireVerifications(at: now)
     default: queue.append(.input(input))
     }
     run(at: now)
@@ -106,6 +115,7 @@ package struct EncryptionMachine: Sendable {
     while !isStopped, awaited.isEmpty {
       guard let next = queue.first else {
         makeIdentity()
+        endInspections(at: now)
         askForKeys(at: now)
         wantHistory(at: now)
         guard let work = stale.popFirst().map({ .advance($0) }) ?? historyWork(at: now) ?? backupWork(at: now) else { return }
@@ -154,16 +164,18 @@ package struct EncryptionMachine: Sendable {
     case .scan(let part, let version): endScan(of: part, version)
     case .restore: restore()
     case .keep(let keys): keepRestored(keys, at: now)
-    case .review(let names): readLate(names)
+    case .sendSecret(let request): sendSecret(request, at: now)
+    case .review(let names): readLate(names, at: now)
     case .answerKeys: answerKeys(at: now)
     case .giveHistory(let share): give(share, at: now)
     case .input(.command(let number, .shareHistory(let room, let user, let file))):
       beginSharing(room, with: user, file, number, at: now)
-    case .input(.command(let number, let command)): begin(command, number)
+    case .input(.command(let number, let command)): begin(command, number, at: now)
     case .input(.sync(let synced)): take(synced, at: now)
     case .input(.encryption(let room, let content)): note(content, of: room)
     case .input(.departed(let room, let users)): end(room, without: users)
     case .input(.decrypt(let number, let events)): decrypt(events, number, at: now)
+    case .input(.verification(let messages)): for message in messages { take(message, at: now) }
     case .input(.track(let users)): tracker.track(users)
     case .input(.prepare(let members)): prepare(members)
     case .input(.encrypt(let number, let members, let type, let content)): encrypt(type, content, number, for: members)
@@ -211,6 +223,7 @@ package struct EncryptionMachine: Sendable {
       if let name = requests.restored(by: id) { needs.append(.keys(name)) }
     case .backUp(let names), .review(let names): needs = names.map { .keys($0) }
     case .keep(let keys): needs = keys.map { .keys($0.name) }
+    case .sendSecret(let request): needs = [.sessions(request.device.identity)]
     case .giveHistory(let share): needs = signedDevices(of: share.user).map { .sessions($0.identity) }
     case .answerKeys:
       needs = keyAnswers.waiting.flatMap { [.keys($0.name), .sessions($0.device.identity)] }

@@ -14,6 +14,8 @@ package enum MachineInput: Sendable {
   case departed(RoomID, [UserID])
   /// Events of a timeline. Ends with `MachineResult.decrypted` of the same number.
   case decrypt(UInt64, [EncryptedEvent])
+  /// Messages of verifications that came to rooms unencrypted.
+  case verification([VerificationMessage])
   /// People of an encrypted room that is shown. Writing to them follows their devices anyway.
   case track([UserID])
   /// Somebody begins to write: the readers get the key by now.

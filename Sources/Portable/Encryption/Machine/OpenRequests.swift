@@ -15,6 +15,10 @@ struct OpenRequests: Sendable {
     case checkBackup
     case restoreAll
     case restore(RoomKeys.Name)
+    /// A message of a verification.
+    case say(VerificationSending.Request)
+    /// Asks for the version that a key of another device may open.
+    case openBackup
   }
 
   /// After a request without an answer: 1 s, then twice as long each time.

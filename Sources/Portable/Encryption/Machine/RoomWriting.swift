@@ -7,9 +7,15 @@ struct RoomWriting: Sendable {
   static let patienceMilliseconds: Int64 = 10_000
 
   struct Message: Sendable {
-    let number: UInt64
+    let destination: Destination
     let type: EventType
     let content: JSON
+  }
+
+  /// Who gets the encrypted content.
+  enum Destination: Sendable {
+    case host(UInt64)
+    case verification(VerificationSending)
   }
 
   /// As they were said last.

@@ -127,7 +127,7 @@ package enum VerificationStep: Equatable, Sendable {
 }
 
 /// Why a verification has ended without a result. The names are the standard's codes without `m.`.
-package enum CancelReason: UInt8, CaseIterable, Sendable {
+package enum CancelReason: UInt8, Error, CaseIterable, Sendable {
   case user, timeout, unknownTransaction, unknownMethod, unexpectedMessage
   /// The keys are not those that this side knows: somebody may be in between.
   case keyMismatch
