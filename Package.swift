@@ -79,13 +79,13 @@ let package = Package(
       settings: web),
     module("PageWidgets", in: "Web", uses: ["Messenger", "WebHost"], settings: web),
     module(
-      "Security", in: "Web",
+      "SecurityDialogs", in: "Web",
       uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "PageWidgets", "Security", "WebHost"
+        "ClientHost", "EncryptionLink", "PageWidgets", "SecurityDialogs", "WebHost"
       ],
       settings: web),
     program(
@@ -285,7 +285,7 @@ let package = Package(
       of: "WebApp",
       uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
     tests(
-      of: "Security",
+      of: "SecurityDialogs",
       uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"]),
     tests(
       of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm", "SearchIndex"]),

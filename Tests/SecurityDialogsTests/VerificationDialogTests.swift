@@ -8,7 +8,7 @@ import PageWidgets
 import Testing
 
 @testable import ClientHost
-@testable import Security
+@testable import SecurityDialogs
 
 /// The dialog over a machine of which the test says what it reports.
 private final class Desk {
