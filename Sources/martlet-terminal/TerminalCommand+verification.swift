@@ -37,8 +37,9 @@ private struct VerificationDialog: Sendable {
     guard let end = await encryption.currentVerifications.first(where: { $0.id == verification.id }) else {
       throw TerminalError.failed("the verification is over")
     }
-    guard end.stage == .done else { throw TerminalError.failed(Self.words(of: end.stage)) }
+    // The other side is to hear of it.
     await encryption.settle(end)
+    guard end.stage == .done else { throw TerminalError.failed(Self.words(of: end.stage)) }
     show(end)
   }
 
@@ -46,7 +47,8 @@ private struct VerificationDialog: Sendable {
 
   private func begin() async throws -> KeyVerification {
     if let name = call.arguments.operands.first { return try await ask(name) }
-    // Whoever asked a while ago waits for this side.
+    // Who asked a while ago waits for this side. A request of a new device is known once it is in the list.
+    _ = try await encryption.devices(of: account.folder.userID)
     if let asked = await asked() { return try await answer(asked) }
     guard call.arguments.has("--wait") else { return try await tellAsked(try await encryption.verifyDevices()) }
     tell("Waiting for a request. Begin the verification on the other device.")
@@ -81,6 +83,7 @@ private struct VerificationDialog: Sendable {
   private func answer(_ verification: KeyVerification) async throws -> KeyVerification {
     guard isYes("\(Self.side(of: verification)) asks to verify. Accept?") else {
       try await encryption.cancel(verification)
+      await encryption.settle(verification)
       throw TerminalError.failed("the request was declined")
     }
     try await encryption.accept(verification)
@@ -95,8 +98,9 @@ private struct VerificationDialog: Sendable {
     case .ready: _ = try? await encryption.compare(verification)
     case .comparing(let strings):
       show(strings)
-      guard isYes("Does the other side show the same?") else { return try await encryption.mismatch(verification) }
-      try await encryption.confirm(verification)
+      let isSame = isYes("Does the other side show the same?")
+      // If the other side has ended it meanwhile, that is the next stage.
+      _ = try? await isSame ? encryption.confirm(verification) : encryption.mismatch(verification)
     case .confirmed: tell("Waiting for the other side to confirm.")
     case .requested, .agreeing, .scanned, .done, .cancelled: break
     }

@@ -117,6 +117,22 @@ private struct Sample {
     #expect(event[EncryptedAnswer.mark] == nil && event["content"]?.text("body") == "x")
   }
 
+  @Test func `messages of verifications in clear text are found in a sync, and nowhere else`() throws {
+    let events = """
+      {"type":"m.room.message","event_id":"$1","sender":"@bob:two.example","origin_server_ts":7,"content":
+      {"msgtype":"m.key.verification.request","from_device":"PHONE","to":"@ann:one.example","methods":["m.sas.v1"]}},
+      {"type":"m.key.verification.ready","event_id":"$2","sender":"@ann:one.example","origin_server_ts":8,"content":
+      {"from_device":"DESK","methods":[],"m.relates_to":{"rel_type":"m.reference","event_id":"$1"}}},
+      {"type":"m.key.verification.key","event_id":"$3","sender":"@ann:one.example","content":{}},
+      {"type":"m.room.message","event_id":"$4","sender":"@bob:two.example","content":{"msgtype":"m.text","body":"x"}}
+      """
+    let sync = try parsed(#"{"rooms":{"join":{"!tea:one.example":{"timeline":{"events":[\#(events)]}}}}}"#)
+    let found = EncryptedAnswer(sync, to: "/_matrix/client/v3/sync?since=s1").verifications
+    #expect(found.map(\.transaction) == ["$1", "$1"] && found.map(\.room) == [tea, tea])
+    let page = try parsed(#"{"chunk":[\#(events)]}"#)
+    #expect(EncryptedAnswer(page, to: "/_matrix/client/v3/rooms/!tea:one.example/messages").verifications.isEmpty)
+  }
+
   @Test func `a redaction that nobody could check is none`() throws {
     let sample = try Sample("$1", type: .redaction, #"{"redacts":"$0"}"#)
     guard case .failure(.damaged) = sample.decrypted.outcome else {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Encryption
 
-// Proves E5
 @Suite struct VerificationTests {
   // MARK: Emoji
 

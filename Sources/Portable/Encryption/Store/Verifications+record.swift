@@ -7,7 +7,8 @@ extension Verifications {
   /// What the store does not have as it is.
   mutating func takeWrites() -> [RecordChange] {
     var writes = takeRemoved().map { RecordChange.delete($0) }
-    for place in runs.indices where runs[place].isUnstored {
+    // What nobody has answered here, another device may still answer.
+    for place in runs.indices where runs[place].isUnstored && !runs[place].isUnanswered {
       let run = runs[place]
       runs[place].isUnstored = false
       writes.append(run.isClosed ? .delete(run.record) : .put(EncryptionRecord(key: run.record, value: run.stored)))

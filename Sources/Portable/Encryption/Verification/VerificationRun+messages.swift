@@ -131,7 +131,7 @@ extension VerificationRun {
   mutating func answer(_ start: JSON, _ parties: VerificationParties, random: inout SecretSource) throws(CancelReason) {
     guard let transaction, methods.contains(.compare) else { throw .unknownMethod }
     let exchange = try SASExchange(answering: start, transaction, parties, random: &random)
-    (phase, view.stage) = (.comparing(exchange), .agreeing)
+    (phase, view.stage, isUnstored) = (.comparing(exchange), .agreeing, true)
     say(.accept) { exchange.writeAccept(to: &$0) }
   }
 

@@ -69,8 +69,16 @@ struct VerificationRun: Sendable {
   mutating func expire(at now: Int64) {
     guard !isOver, now >= view.deadline else { return }
     // Another device of the user may still answer.
-    if !view.isOurs, case .requested = phase { return finish(.cancelled(.init(.timeout, isByUs: true)), isClosed: true) }
+    if isUnanswered { return finish(.cancelled(.init(.timeout, isByUs: true)), isClosed: true) }
     cancel(.timeout)
+  }
+
+  /// Whether the other side asks, and the user has not decided.
+  var isUnanswered: Bool {
+    switch phase {
+    case .requested, .offered: !view.isOurs
+    default: false
+    }
   }
 
   // MARK: Messages of this side
