@@ -60,6 +60,8 @@ let package = Package(
       "ClientCore", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ServerQueries"], settings: portable),
     module(
       "AdministrationCore", in: "Portable", uses: ["JSON", "MatrixModel", "ServerQueries"], settings: portable),
+    module(
+      "SearchIndex", in: "Portable", uses: ["JSON", "MatrixModel", "EventContent", "ClientCore"], settings: portable),
     module("Transcripts", in: "Portable", uses: ["JSON", "MatrixModel", "ClientCore"], settings: portable),
     module("CallCore", in: "Portable", uses: ["JSON", "MatrixModel"], settings: portable),
     module("Messenger", in: "Portable", settings: portable),
@@ -73,17 +75,17 @@ let package = Package(
     module("WebHost", in: "Web", uses: ["JSON", "CallCore", "Messenger"], settings: web),
     module(
       "ClientHost", in: "Web",
-      uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "WebHost"],
+      uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "SearchIndex", "WebHost"],
       settings: web),
     module("PageWidgets", in: "Web", uses: ["Messenger", "WebHost"], settings: web),
     module(
-      "Security", in: "Web",
+      "SecurityDialogs", in: "Web",
       uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "PageWidgets", "Security", "WebHost"
+        "ClientHost", "EncryptionLink", "PageWidgets", "SecurityDialogs", "WebHost"
       ],
       settings: web),
     program(
@@ -170,7 +172,7 @@ let package = Package(
     module(
       "MatrixClient", in: "Client",
       uses: [
-        "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "CSodium",
+        "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "SearchIndex", "CSodium",
         .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
     module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
@@ -196,7 +198,7 @@ let package = Package(
       ]),
     program("encryption-benchmark", path: "Benchmarks/Encryption/Machine", uses: ["Encryption", "JSON", "MatrixModel", "Olm"]),
     program(
-      "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "JSON", "MatrixModel"]),
+      "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "SearchIndex", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
     program("EchoBot", path: "Examples/EchoBot", uses: ["MatrixClient"]),
     program("UseCases", path: "Examples/UseCases", uses: ["MatrixClient"]),
@@ -217,7 +219,8 @@ let package = Package(
       ],
       without: ["Corpus"]),
     program(
-      "portable-smoke", path: "Tests/PortableSmoke", uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption"],
+      "portable-smoke", path: "Tests/PortableSmoke",
+      uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption", "ClientCore", "SearchIndex"],
       settings: web),
     program(
       "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
@@ -263,6 +266,7 @@ let package = Package(
     tests(of: "ServerQueries", uses: ["JSON", "MatrixModel"]),
     tests(of: "ClientCore", uses: ["JSON", "MatrixModel", "ServerQueries"], without: ["Timeline/Snapshots"]),
     tests(of: "AdministrationCore", uses: ["JSON", "MatrixModel", "ServerQueries"]),
+    tests(of: "SearchIndex", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "Transcripts", uses: ["JSON", "MatrixModel", "ClientCore"]),
     tests(of: "CallCore", uses: ["JSON", "MatrixModel"]),
     .target(
@@ -279,11 +283,17 @@ let package = Package(
     tests(of: "RoomCalls", uses: ["JSON", "MatrixModel", "CallCore", "MessengerTesting", "WebHost"]),
     tests(
       of: "WebApp",
-      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "Messenger", "MessengerTesting", "PageWidgets", "WebHost"]),
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets",
+        "WebHost"
+      ]),
     tests(
-      of: "Security",
-      uses: ["JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"]),
-    tests(of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm"]),
+      of: "SecurityDialogs",
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"
+      ]),
+    tests(
+      of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm", "SearchIndex"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),

@@ -27,6 +27,12 @@ export const service = program => {
       const found = await findFile(name);
       tellFiles(program, id, 0, found ? [found] : []);
     },
+    // Its bytes under code 1; code 0 where it is longer, or cannot be read.
+    async file_read(id, number, limit) {
+      const found = file(number);
+      if (!found || found.size > limit) { program.dispatch(id); return; }
+      try { program.dispatch(id, 1, 0, 0, new Uint8Array(await found.arrayBuffer())); } catch { program.dispatch(id); }
+    },
     // Keys first, under code -2; code -3 where it cannot be encrypted.
     async upload_encrypted(id, number, head) {
       let isStopped = false, sending = null;

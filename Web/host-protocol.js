@@ -119,6 +119,7 @@ export const imports = (program, calls) => ({
   file_drop: (name, nameCount) => program.ask('file-service.js', 'file_drop', 0, [program.text(name, nameCount)]),
   file_drop_all: () => program.ask('file-service.js', 'file_drop_all', 0, []),
   file_find: (id, name, nameCount) => program.ask('file-service.js', 'file_find', id, [id, program.text(name, nameCount)]),
+  file_read: (id, file, limit) => program.ask('file-service.js', 'file_read', id, [id, file, limit]),
   upload: (id, file, head, headCount) => program.ask('file-service.js', 'upload', id, [id, file, program.text(head, headCount)]),
   upload_encrypted: (id, file, head, headCount) => program.ask('file-service.js', 'upload_encrypted', id, [id, file, program.text(head, headCount)]),
   locate: (id) => program.ask('capture.js', 'locate', id, [id]),

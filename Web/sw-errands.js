@@ -30,17 +30,22 @@ async function ask(method, path, body, headers) {
   });
 }
 
-// What the program keeps under keys that begin so, in their order (store.js).
+// What the program keeps under keys that begin so, in their order (store.js): JSON.
 async function readStore(prefix) {
+  const decoder = new TextDecoder();
+  try { return (await readRecords(prefix)).map(({ value }) => JSON.parse(decoder.decode(value))); } catch { return []; }
+}
+
+// Likewise, with the keys, as bytes.
+async function readRecords(prefix) {
   const range = IDBKeyRange.bound(prefix, prefix + '\uffff');
   try {
     const [keys, values, key] = await Promise.all([
       readDatabase('martlet', 'entries', entries => entries.getAllKeys(range)), readDatabase('martlet', 'entries', entries => entries.getAll(range)),
       seal.keyOf('martlet'),
     ]);
-    const decoder = new TextDecoder();
-    const plain = await Promise.all((values ?? []).map((value, k) => seal.open(key, keys[k], value)));
-    return plain.filter(bytes => bytes !== null).map(bytes => JSON.parse(decoder.decode(bytes)));
+    const plain = await Promise.all((values ?? []).map(async (value, k) => ({ key: keys[k], value: await seal.open(key, keys[k], value) })));
+    return plain.filter(({ value }) => value !== null);
   } catch {
     return [];
   }

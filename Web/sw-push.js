@@ -15,7 +15,10 @@ async function pushed(data) {
   const news = said?.notification;
   if (typeof news?.counts !== 'object') return;
   const unread = Number(news.counts?.unread) || 0, counted = count(unread);
-  if (typeof news.event_id === 'string' && typeof news.room_id === 'string') await show(news);
+  if (typeof news.event_id === 'string' && typeof news.room_id === 'string') {
+    const clear = news.type === 'm.room.encrypted' ? await decrypted(news) : undefined;
+    await show(clear ? { ...news, type: clear.type, content: clear.content } : news);
+  }
   // Everything was read, here or elsewhere: nothing is news any more.
   else if (unread === 0) for (const one of await self.registration.getNotifications()) one.close();
   await counted;

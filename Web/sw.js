@@ -3,7 +3,7 @@
 // opened from what is kept gets all its files from there. Nothing of an account is kept here: requests to a homeserver pass
 // by, and the program keeps its data in IndexedDB. What is done for a page that is not open is in the other files, sw-*.js.
 
-importScripts('seal.js', 'sw-errands.js', 'sw-push.js', 'sw-outbox.js');
+importScripts('seal.js', 'sw-errands.js', 'sw-decrypt.js', 'sw-push.js', 'sw-outbox.js');
 
 // The origin may have other programs' caches, too.
 const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';

@@ -2,6 +2,7 @@ import Glibc
 
 // client-benchmark: what the client SDK costs on its own, without a server. The store is made on the first run and kept.
 //     client-benchmark [--rooms 1000] [--events 1000] [--folder /tmp] [--json]
+//     client-benchmark --search                    search in 100,000 stored messages of encrypted rooms
 //     client-benchmark record FOLDER               the answers that it reads, for `Benchmarks/compare-clients`
 //     client-benchmark fill FILE ROOMS EVENTS     (what it calls itself, so that its own memory stays that of a client)
 
@@ -16,6 +17,8 @@ if arguments.first == "fill", arguments.count == 4 {
   try await fillStore(arguments[1], rooms: Int(arguments[2]) ?? 0, events: Int(arguments[3]) ?? 0)
 } else if arguments.first == "record", arguments.count == 2 {
   try recordAnswers(in: arguments[1])
+} else if arguments.contains("--search") {
+  try await measureSearch(option("folder", "/tmp"))
 } else {
   let rooms = Int(option("rooms", "1000")) ?? 1_000
   let events = Int(option("events", "1000")) ?? 1_000

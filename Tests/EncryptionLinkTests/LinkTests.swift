@@ -22,7 +22,8 @@ import Testing
     .command(9, .verification(3, .scanned([77, 0]))), .command(10, .verification(3, .accept)),
     .command(11, .verification(3, .compare)), .command(12, .verification(3, .confirm)),
     .command(13, .verification(3, .mismatch)), .command(14, .verification(3, .cancel)),
-    .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example"))
+    .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example")),
+    .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8)
   ]
 
   static let reports: [EncryptionReport] = {
@@ -32,7 +33,8 @@ import Testing
       .late(room: "!tea:one.example", [[1], []]), .ended(1, .done("EsTc")), .ended(2, .recovery(.changed)),
       .ended(3, .failed(.wrongKey)), .ended(4, .verification(3)),
       .ended(
-        5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)])))
+        5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
+      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256)
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

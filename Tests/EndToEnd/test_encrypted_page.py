@@ -1,5 +1,6 @@
 """Encrypted rooms in the page: two browsers, a client of the SDK and matrix-nio read each other; the server sees ciphertext only."""
 import asyncio
+import pathlib
 
 import nio
 
@@ -46,13 +47,18 @@ async def _(test):
             await sync_until(nia, lambda: heard == ["hello from bob", "hello from the page"])
             good(await nia.room_send(room, "m.room.message", text("hello from nia"), ignore_unverified_devices=True), nio.RoomSendResponse)
             await page.sees("hello from nia")
+            # Her device is not signed; clear text is worse.
+            await page.page.get_by_title("Sent by a device that its owner has not verified.").wait_for()
+            await asyncio.to_thread(bob.send, room, "in clear text")
+            await page.page.get_by_title("Not encrypted", exact=True).wait_for()
+            assert await page.page.locator(".mg-warning").count() == 2, "others have a sign"
             await page.picture("encrypted-room")
             await page.page.reload()
             for words in ("hello from bob", "hello from the page", "hello from nia"):
                 await page.sees(words)
             await page.write("after a reload")
             await reads(peer, "hello from bob", "hello from the page", "hello from nia", "after a reload")
-        assert said(alice, room) == ["m.room.encrypted"] * 4
+        assert said(alice, room) == ["m.room.encrypted"] * 3 + ["m.room.message", "m.room.encrypted"]
 
 
 # Everything that the origin keeps in the browser, as text.
@@ -160,7 +166,7 @@ async def _(test):
                 await asyncio.sleep(0.2)
         async with people(test, "alice2") as third:
             await third.sign_in(alice, room_fragment(room))
-            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await third.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
             await open_encryption(third)
             await third.dialog.get_by_text("This browser is not verified").wait_for()
             field = third.dialog.get_by_label("Recovery key or passphrase")
@@ -248,7 +254,7 @@ async def _(test):
             await one.sees("to the first")
         async with people(test, "alice2") as two:
             await two.sign_in(alice, room_fragment(room))
-            await two.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await two.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
             await open_encryption(two)
             await two.dialog.get_by_text("This account has no recovery key yet.").wait_for()
             await two.picture("no-recovery-key")
@@ -268,3 +274,113 @@ async def _(test):
             await other.picture("keys-have-changed")
             await other.dialog.get_by_role("button", name="Send anyway").click()
             await two.sees("to the new keys")
+
+
+@test("messages of an encrypted room are found in the browser that has loaded them: edited ones, new ones, Chinese ones, and after a reload")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Cellar", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        for words in ("the combination is 1234", "我们明天去北京喝茶", "nothing to see here", "Kettles and teapots"):
+            await other.write(words)
+            await one.sees(words)
+        panel = one.page.get_by_role("complementary", name="Search in this room")
+
+        async def finds(words, *expected):
+            await panel.get_by_role("searchbox").fill(words)
+            await panel.get_by_role("searchbox").press("Enter")
+            await expect(panel.locator(".ma-result-text")).to_have_text(list(expected))
+
+        await one.more("Search in this room")
+        await finds("combination", "the combination is 1234")
+        await panel.get_by_text("if this browser has loaded them").wait_for()
+        await finds("北京", "我们明天去北京喝茶")
+        await finds("tea", "Kettles and teapots")
+        await other.message_menu("nothing to see here", "Edit")
+        await other.composed("nothing to see here")
+        await other.write("something to see here")
+        await one.sees("something to see here")
+        await finds("nothing")
+        await finds("some", "something to see here")
+        await one.page.reload()
+        await one.sees("Kettles and teapots")
+        await other.write("a combination of two")
+        await one.sees("a combination of two")
+        await one.more("Search in this room")
+        await finds("combi", "a combination of two", "the combination is 1234")
+        await panel.get_by_label("In all conversations").check()
+        await expect(panel.locator(".ma-result-text")).to_have_text(["a combination of two", "the combination is 1234"])
+        await panel.get_by_role("button", name="the combination is 1234").click()
+        await one.sees("the combination is 1234")
+        kept = await one.page.evaluate(KEPT)
+        assert "combination" not in kept and "北京" not in kept, "the index can be read in the browser"
+
+
+@test("keys are exported to a file in one browser and imported in another, which reads old messages then; a wrong passphrase is refused")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Attic", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        await other.write("from the attic")
+        await one.sees("from the attic")
+        await one.page.evaluate("delete window.showSaveFilePicker")
+        await open_encryption(one)
+        await one.dialog.get_by_role("button", name="Export keys…").click()
+        await one.dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
+        await one.dialog.get_by_label("Repeat the passphrase").fill("correct house")
+        await one.dialog.get_by_role("button", name="Export", exact=True).click()
+        await one.dialog.get_by_text("The passphrases differ.").wait_for()
+        await one.dialog.get_by_label("Repeat the passphrase").fill("correct horse")
+        async with one.page.expect_download() as saving:
+            await one.dialog.get_by_role("button", name="Export", exact=True).click()
+        path = await (await saving.value).path()
+        lines = pathlib.Path(path).read_text().splitlines()
+        assert lines[0] == "-----BEGIN MEGOLM SESSION DATA-----" and lines[-1] == "-----END MEGOLM SESSION DATA-----", lines
+        await one.page.get_by_text("The keys have been exported.").wait_for()
+        async with people(test, "alice2") as third:
+            await third.sign_in(alice, room_fragment(room))
+            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await open_encryption(third)
+
+            async def take(file):
+                async with third.page.expect_file_chooser() as chooser:
+                    await third.dialog.get_by_role("button", name="Import keys…").click()
+                await (await chooser.value).set_files(file)
+
+            await take({"name": "letter.txt", "mimeType": "text/plain", "buffer": b"Dear Alice"})
+            await third.dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
+            await third.dialog.get_by_role("button", name="Import", exact=True).click()
+            await third.dialog.get_by_text("This is not a file of room keys.").wait_for()
+            await third.dialog.get_by_role("button", name="Cancel").click()
+            await take(path)
+            await third.dialog.get_by_label("Passphrase", exact=True).fill("wrong")
+            await third.dialog.get_by_role("button", name="Import", exact=True).click()
+            await third.dialog.get_by_text("The passphrase is wrong").wait_for()
+            await third.dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
+            await third.dialog.get_by_role("button", name="Import", exact=True).click()
+            await third.page.get_by_text("of them were new").wait_for()
+            await third.page.keyboard.press("Escape")
+            await third.sees("from the attic")
+
+
+@test("links of an encrypted room are previewed only where the person has asked for it")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    room = alice.create_room(preset="private_chat", name="Links", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
+        await asyncio.gather(has_device(alice), has_device(boris))
+        asked = []
+        one.page.on("request", lambda request: asked.append(request.url) if "preview_url" in request.url else None)
+        await other.write("see https://example.org/first")
+        await one.sees("https://example.org/first")
+        await other.write("a line behind it")
+        await one.sees("a line behind it")
+        assert asked == []
+        async with one.page.expect_request(lambda request: "preview_url" in request.url):
+            await one.more("Link previews in encrypted rooms")
+            await other.write("see https://example.org/second")

@@ -14,6 +14,7 @@ import nio
 
 from client import PASSWORD, User, room_path
 from harness import PATIENCE, NotRun, test
+from hostile_server import HostileServer
 from png import png
 from peer_client import Peer
 from server import newest_build
@@ -62,7 +63,7 @@ def plain_in_folder(folder, *words):
     """What of these stands in a file of the server, as it is: database, search index, log."""
     found = []
     for place, _, names in os.walk(folder):
-        for name in names:
+        for name in filter(lambda name: os.path.isfile(os.path.join(place, name)), names):
             with contextlib.suppress(FileNotFoundError), open(os.path.join(place, name), "rb") as file:
                 content = file.read()
                 found += [(name, word) for word in words if word.encode() in content]
@@ -345,6 +346,49 @@ async def _recovery(context):
         while not (report := await other.ask("report", since=None, threads=[]))["failed"]:
             assert time.monotonic() < end, report
             await asyncio.sleep(0.1)
+
+
+@test("who is invited to an encrypted room reads what was written before; the inviter alone says that it is so")
+async def history_on_invitation(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    async with peers(context, room, [ann, bob], ["sliding", "v3"]) as (one, other):
+        await one.ask("send", text="while bob was there")
+        await reads(other, "while bob was there")
+        await other.ask("leave")
+        end = time.monotonic() + PATIENCE
+        while (await one.ask("report", since=None, threads=[]))["members"].get(bob.user_id, ["leave"])[0] == "join":
+            assert time.monotonic() < end, "nobody sees that he left"
+            await asyncio.sleep(0.05)
+        await one.ask("send", text="while bob was away")
+        await reads(one, "while bob was there", "while bob was away")
+        await one.ask("invite", user=bob.user_id)
+        await other.ask("join")
+        report = await reads(other, "while bob was there", "while bob was away")
+        trust = {row["text"]: row["trust"] for row in report["timeline"] if "text" in row}
+        assert trust == {"while bob was there": "pinned", "while bob was away": "not_proven"}, trust
+
+
+@test("the keys of a room are given out as soon as somebody begins to type")
+async def prepared(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    async with HostileServer(context.base) as watched:
+        async with peers(context, room, [ann, bob], ["sliding", "v3"], [watched.base, context.base]) as (one, other):
+            def shares():
+                return [path for method, path, _ in watched.heard if method == "PUT" and "/sendToDevice/m.room.encrypted/" in path]
+            await one.ask("typing", on=True)
+            end = time.monotonic() + PATIENCE
+            while not shares():
+                assert time.monotonic() < end, "typing gave nobody the key"
+                await asyncio.sleep(0.05)
+                await one.ask("typing", on=True)
+            before = len(shares())
+            await one.ask("send", text="at once")
+            await reads(other, "at once")
+            assert len(shares()) == before, "the key went out again"
 
 
 @test("mautrix opens the secret storage that the SDK wrote, and signs its device with what is in it; the SDK opens that of mautrix")

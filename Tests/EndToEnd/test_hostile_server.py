@@ -161,8 +161,9 @@ async def a_flood_of_messages(context):
                    {"type": "m.room.encrypted", "sender": "@nobody:evil.example", "content": {"sender_key": 7}},
                    {"type": "m.room_key.withheld", "sender": "@nobody:evil.example", "content": {"code": "m.no_olm", "sender_key": "B" * 43}},
                    {"type": "m.room_key_request", "sender": ann.user_id, "content": {"action": "request", "request_id": "1", "requesting_device_id": "NONE"}},
-                   {"type": "m.room.encrypted", "sender": bob.user_id, "content": {"sender_key": "C" * 100_000}}, {}, 7]
-        hostile.lie(SYNC, lambda sync: (to_device_of(sync).extend(garbage * 150), sync)[1])
+                   {}, 7]
+        large = {"type": "m.room.encrypted", "sender": bob.user_id, "content": {"sender_key": "C" * 100_000}}
+        hostile.lie(SYNC, lambda sync: (to_device_of(sync).extend(garbage * 150 + [large] * 5), sync)[1])
         for number in range(3):
             await other.ask("send", text=f"through the flood {number}")
             await reads(one, f"through the flood {number}")
@@ -185,7 +186,7 @@ async def one_time_keys_are_forged(context):
         lie = hostile.lie(r"/keys/claim$", forge)
         async with peers(context, room, [ann, bob], ["v3", "v3"], [hostile.base, context.base]) as (one, other):
             await one.ask("send", text="not for bob")
-            assert reasons(await rows(other, lambda rows: reasons(rows))) == ["m.no_olm"]
+            await rows(other, lambda rows: reasons(rows) == ["m.no_olm"])
             hostile.believe(lie)
             # Bob's client begins a session by itself; the next message is for him.
             end = time.monotonic() + PATIENCE
@@ -219,6 +220,8 @@ async def clear_text(context):
         hostile.lie(SYNC, insert)
         bob.send(room, "by the server")
         timeline = await rows(one, lambda rows: any(row.get("text") == "by the server" for row in rows))
+        # Bob's client may still have been about to sign its device.
+        timeline = await rows(one, lambda rows: [row.get("trust") for row in rows if row.get("text") == "from bob"] == ["pinned"])
         trust = {row["text"]: row.get("trust") for row in timeline if "text" in row}
         assert trust == {"from bob": "pinned", "from ann": "verified", "by the server": "unencrypted"}, trust
         await one.restart(kills=True)

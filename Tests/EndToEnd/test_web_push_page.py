@@ -19,6 +19,8 @@ from harness import PATIENCE, test
 from push_service import PushService
 from server import Server
 from test_browser import GIVE, picture
+from test_encrypted_page import has_device
+from test_nio import ENCRYPTION
 from test_web_push import counted, payloads, tokens, vapid_key
 
 NEEDS_BROWSER = True
@@ -258,6 +260,48 @@ async def _(test):
                "counts": {}, "devices": []}
         await worker.run("said => pushed({ json: () => said })", {"notification": odd})
         await worker.shows("shown[0]?.body.startsWith('boris') && shown[0].body.endsWith(': 🎉')")
+
+
+@test("with the page closed, a message of an encrypted room is decrypted if its key is in the browser; nothing is written")
+async def _(test):
+    async with subscribed(test) as (alice, worker, service, user, boris, _):
+        room = boris.create_room(preset="private_chat", name="Vault", invite=[user.user_id], initial_state=[ENCRYPTION])
+        user.join(room)
+        where = SimpleNamespace(base=boris.base, artifacts=test.artifacts)
+        async with people(where, "boris") as other:
+            await other.sign_in(boris, room_fragment(room))
+            await alice.entry("Vault").click()
+            await has_device(user)
+            await other.write("a first word")
+            await alice.sees("a first word")
+            kept = "async () => (await caches.match('EncryptionWorker.wasm')) !== undefined"
+            await eventually(worker.page, kept)
+            await alice.page.close()
+            await worker.alone()
+            await other.write("the plan is tea")
+            newest = await sent(boris, room, 2)
+            before = await worker.run("async () => (await readRecords('')).map(({ key, value }) => key + value.length).join()")
+            await worker.push(told(service, newest))
+            shown = await worker.shows("shown.length === 1")
+            assert shown == [{"title": "Vault", "body": "Boris Brandt: the plan is tea", "tag": room, "lang": "en-GB"}], shown
+            # A key that only a page can fetch.
+            strange = {"event_id": "$e", "room_id": room, "type": "m.room.encrypted", "sender": boris.user_id, "sender_display_name": "Boris Brandt",
+                       "room_name": "Vault", "counts": {}, "devices": [],
+                       "content": {"algorithm": "m.megolm.v1.aes-sha2", "session_id": "A" * 43, "ciphertext": "A" * 200}}
+            await worker.run("said => pushed({ json: () => said })", {"notification": strange})
+            await worker.shows("shown[0]?.body === 'Boris Brandt: Encrypted message'")
+            assert await worker.run("async () => (await readRecords('')).map(({ key, value }) => key + value.length).join()") == before
+
+
+async def sent(user, room, count):
+    """The last of that many encrypted messages."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            events = (await asyncio.to_thread(user.get, room_path(room, "messages"), dir="b", limit=20)).ok()["chunk"]
+            said = [event["event_id"] for event in events if event["type"] == "m.room.encrypted"]
+            if len(said) >= count:
+                return said[0]
+            await asyncio.sleep(0.05)
 
 
 @test("what is pushed is said in the reader's language, and no more than the server says; nonsense shows nothing")

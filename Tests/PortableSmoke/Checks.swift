@@ -3,7 +3,7 @@ import MatrixModel
 
 /// Prints one line for each check: `ok name` or `FAILED name`. `printed` is called after each line.
 func runChecks(printed: () -> Void = {}) {
-  for check in jsonChecks + modelChecks + callChecks + olmChecks + encryptionChecks {
+  for check in jsonChecks + modelChecks + callChecks + olmChecks + encryptionChecks + searchChecks {
     print(check.passes() ? "ok " : "FAILED ", terminator: "")
     print(check.name)
     printed()

@@ -2,6 +2,7 @@
 @_exported public import JSON
 @_exported public import MatrixModel
 import Encryption
+import SearchIndex
 
 #if canImport(Glibc)
   import Glibc
@@ -75,6 +76,11 @@ public actor MatrixClient {
   var storedLoads: [LoadID: CheckedContinuation<[StoreRecord], Never>] = [:]
   var lastStoredLoad = LoadID.max
   var wakeTimer: (at: Int64, task: Task<Void, Never>)?
+  // Search
+  var searchIndex = MessageIndex()
+  var isIndexing = false
+  /// Who waits for the next write of the index.
+  var indexWaiters: [CheckedContinuation<Void, Never>] = []
   /// What effects have for the machine, once all of them are carried out.
   private var machineTurns: [MachineTurn] = []
 
@@ -90,6 +96,8 @@ public actor MatrixClient {
     case loadRecords([ByteString])
     /// - step: what waits for it.
     case write(WriteID?, [StoreOperation], step: EncryptionStep)
+    /// Of the search index.
+    case writeIndex([StoreOperation], @Sendable (Bool) -> Void)
     case checkInbox
   }
 
@@ -141,10 +149,12 @@ public actor MatrixClient {
           if !operations.isEmpty { isStored = (try? await store.write(operations)) != nil }
           await self?.written(id, isStored, step)
           if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
+        case .writeIndex(let operations, let ended): ended((try? await store.write(operations)) != nil)
         case .checkInbox: if await store.hasForeignWrites() { await self?.handle(.inboxChanged) }
         }
       }
     }
+    searchIndex.start((try? await store.load(MessageIndex.states)) ?? [])
     handle(.start)
     await wait { $0.sessionState != .loading }
     if let startError {
@@ -308,6 +318,7 @@ public actor MatrixClient {
     for query in queries.values { query.resume(returning: .failed(.cancelled)) }
     queries = [:]
     isStopped = true
+    resumeIndexWaiters()
     await storeTask?.value
     await store.close()
   }
@@ -376,7 +387,14 @@ public actor MatrixClient {
     guard id != nil || isNeeded else { return }
     let step = held
     held = EncryptionStep()
-    jobs.yield(.write(id, step.changes.map { StoreOperation($0) } + operations, step: step))
+    let followed = searchIndex.follow(operations)
+    jobs.yield(.write(id, step.changes.map { StoreOperation($0) } + operations + followed, step: step))
+    if !followed.isEmpty { workOnIndex() }
+  }
+
+  /// - Parameter ended: told whether it is stored.
+  func queueWrite(_ operations: [StoreOperation], _ ended: @escaping @Sendable (Bool) -> Void) {
+    jobs.yield(.writeIndex(operations, ended))
   }
 
   func queueLoad(of prefixes: [ByteString]) { jobs.yield(.loadRecords(prefixes)) }
@@ -427,6 +445,7 @@ public actor MatrixClient {
       commands.removeValue(forKey: id)?.resume(returning: result)
     }
     if case .sending(_, let id, let progress) = change { sendings.note(id, progress) }
+    if case .room(let id, let aspects) = change, aspects.contains(.membership) { forgetLeft(id) }
     for listener in listeners.values { listener.take(change, self) }
     for id in mails.keys { mails[id]?.take(change) }
   }

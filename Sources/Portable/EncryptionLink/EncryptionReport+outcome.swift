@@ -18,6 +18,11 @@ extension EncryptionReport.Outcome {
     case .trust(let trust):
       writer.write(kind: 4)
       trust.write(to: &writer)
+    case .imported(let total, let new, let unusable):
+      writer.write(kind: 20)
+      writer.write(total)
+      writer.write(new)
+      writer.write(unusable)
     }
   }
 
@@ -32,6 +37,7 @@ extension EncryptionReport.Outcome {
       self = .failed(reason)
     case 3: self = .verification(try reader.uint64())
     case 4: self = .trust(try EncryptionReport.Trust(&reader))
+    case 20: self = .imported(total: try reader.uint32(), new: try reader.uint32(), unusable: try reader.uint32())
     default: throw .unknownKind
     }
   }

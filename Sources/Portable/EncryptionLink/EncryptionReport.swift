@@ -39,6 +39,8 @@ package enum EncryptionReport: Equatable, Sendable {
     /// Events whose keys came late, as JSON.
     case late(room: ByteString, [[UInt8]])
     case ended(UInt64, Outcome)
+    /// How far an action has come. It waits for `EncryptionRequest.proceed`.
+    case progress(UInt64, done: UInt32, of: UInt32)
   }
 
   /// What views show.
@@ -58,8 +60,10 @@ package enum EncryptionReport: Equatable, Sendable {
 
   /// How an `EncryptionAction` ended.
   package enum Outcome: Equatable, Sendable {
-    /// With the recovery key, where one was made.
+    /// With the recovery key or the text of the key file, where one was made.
     case done(ByteString)
+    /// Keys in a key file, those that were missing here, and entries that are no keys.
+    case imported(total: UInt32, new: UInt32, unusable: UInt32)
     case recovery(Recovery)
     case failed(Failure)
     case verification(UInt64)
@@ -77,7 +81,8 @@ package enum EncryptionReport: Equatable, Sendable {
   }
 
   package enum Failure: UInt8, Sendable {
-    case refused, unreachable, unusable, unverified, wrongKey, incomplete, noBackup
+    case refused, unreachable, unusable, unverified, wrongKey, incomplete, noBackup, notAKeyFile, keyFileCutOff, newerKeyFile,
+      keyFileTooLarge
   }
 
   package enum Change: Equatable, Sendable {
@@ -220,6 +225,11 @@ extension EncryptionReport.Delivery {
       writer.write(kind: 5)
       writer.write(number)
       outcome.write(to: &writer)
+    case .progress(let number, let done, let count):
+      writer.write(kind: 20)
+      writer.write(number)
+      writer.write(done)
+      writer.write(count)
     }
   }
 
@@ -234,6 +244,7 @@ extension EncryptionReport.Delivery {
       self = .blocked(message, reason, about: try reader.text())
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
     case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
+    case 20: self = .progress(try reader.uint64(), done: try reader.uint32(), of: try reader.uint32())
     default: throw .unknownKind
     }
   }

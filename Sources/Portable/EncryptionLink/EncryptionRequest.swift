@@ -19,6 +19,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   case prepare(room: ByteString, users: [ByteString], sharesHistory: Bool)
   /// Ends with `EncryptionReport.Delivery.ended` of the same number.
   case command(UInt64, EncryptionAction)
+  /// Goes on with the action of that number, after `EncryptionReport.Delivery.progress`.
+  case proceed(UInt64)
   /// The answer to `EncryptionReport.Step.Request` of that number.
   case answered(UInt64, body: [UInt8])
   case failed(UInt64, isFinal: Bool)
@@ -69,6 +71,10 @@ package enum EncryptionAction: Equatable, Sendable {
   case offer(showsCodes: Bool, scansCodes: Bool)
   /// Ends with `Outcome.trust`.
   case inspect(user: ByteString)
+  /// Ends with the text of a key file.
+  case exportKeys(passphrase: ByteString)
+  /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
+  case importKeys([UInt8], passphrase: ByteString)
 }
 
 /// A record of the page's store.
@@ -138,6 +144,9 @@ extension EncryptionRequest {
       writer.write(room)
       writer.write(users) { $0.write($1) }
       writer.write(sharesHistory)
+    case .proceed(let number):
+      writer.write(kind: 12)
+      writer.write(number)
     }
     return writer.bytes
   }
@@ -172,6 +181,7 @@ extension EncryptionRequest {
       .prepare(
         room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
         sharesHistory: try reader.flag())
+    case 12: .proceed(try reader.uint64())
     default: throw .unknownKind
     }
   }
@@ -208,6 +218,13 @@ extension EncryptionAction {
       writer.write(kind: 10)
       writer.write(showsCodes)
       writer.write(scansCodes)
+    case .exportKeys(let passphrase):
+      writer.write(kind: 11)
+      writer.write(passphrase)
+    case .importKeys(let file, let passphrase):
+      writer.write(kind: 12)
+      writer.write(file)
+      writer.write(passphrase)
     }
   }
 
@@ -224,6 +241,8 @@ extension EncryptionAction {
     case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
     case 9: self = .inspect(user: try reader.text())
     case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
+    case 11: self = .exportKeys(passphrase: try reader.text())
+    case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
     default: throw .unknownKind
     }
   }

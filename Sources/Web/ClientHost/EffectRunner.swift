@@ -9,6 +9,7 @@ package final class EffectRunner {
   package var server: Server
   package let blobs = BlobShelf()
   package let encryption = PageEncryption()
+  package let search = PageSearch()
   /// Takes the answers.
   package var answer: (Input) -> Void = { _ in } {
     didSet { encryption.answer = answer }
@@ -27,13 +28,17 @@ package final class EffectRunner {
     self.storeName = storeName
     encryption.read = { [self] prefix, then in read(StoreRange(prefix: prefix), then) }
     encryption.write = { [self] in writeHeld() }
+    encryption.onLate = { [self] in search.keysCame(for: $0) }
+    search.read = { [self] in read($0, $1) }
+    search.decrypt = { [self] in encryption.decrypt($0, of: $1, $2) }
+    search.write = { [self] in write($0, $1) }
   }
 
   /// Opens the store; what is asked before that would be lost.
   package func open(_ then: @escaping () -> Void) {
     Host.openStore(named: storeName) { [self] opened in
       store = opened
-      encryption.prepare(then)
+      search.start { [self] in encryption.prepare(then) }
     }
   }
 
@@ -41,6 +46,7 @@ package final class EffectRunner {
   package func stop() {
     isStopped = true
     encryption.close()
+    search.stop()
     for id in requests.keys where !outlives(id) { requests.removeValue(forKey: id)?.cancel() }
     for task in timers.values { task.cancel() }
     timers = [:]
@@ -164,7 +170,7 @@ package final class EffectRunner {
   /// In one batch with what the encryption has to keep.
   private func write(_ id: WriteID, _ operations: [StoreOperation]) {
     let held = encryption.takeHeld()
-    write((held?.changes ?? []) + operations) { [self] isStored in
+    write((held?.changes ?? []) + operations + search.follow(operations)) { [self] isStored in
       held?.then(isStored)
       answer(.written(id, isStored))
     }

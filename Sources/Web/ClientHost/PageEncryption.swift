@@ -28,6 +28,8 @@ package final class PageEncryption {
   package var onVerifications: () -> Void = {}
   /// A machine that is new here can be told of what came before it (`review`).
   package var onNew: () -> Void = {}
+  /// Keys came for messages of the room.
+  package var onLate: (RoomID) -> Void = { _ in }
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
@@ -51,10 +53,15 @@ package final class PageEncryption {
   /// What waits for the machine.
   private var answers: IDTable<[UInt8]> = [:]
   private var loads: IDTable<[StoreRecord]> = [:]
+  /// Records that a search reads, and who gets them.
+  private var openings: IDTable<(records: [StoreRecord], then: ([StoreRecord]) -> Void)> = [:]
+  /// The client counts its own from below.
+  private var lastOpening = PageEncryption.noLoad
   private var messages: [UInt64: UnencryptedContent] = [:]
   /// Rooms that the machine was told of because it had not seen that they are encrypted.
   private var toldRooms: Set<RoomID> = []
   private var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
+  private var progresses: [UInt64: (_ done: Int, _ count: Int) -> Void] = [:]
   private var lastAction: UInt64 = 0
   /// The action for which the person may be asked for the password.
   private var resetting: UInt64?
@@ -110,13 +117,16 @@ package final class PageEncryption {
     wakeTimer = nil
     held = EncryptionReport.Step()
     (answers, loads, messages, toldRooms) = ([:], [:], [:], [])
+    let opened = openings
+    openings = [:]
+    for opening in opened.values { opening.then(opening.records) }
     state = nil
     if !verifications.isEmpty {
       verifications = []
       onVerifications()
     }
     let ended = actions
-    actions = [:]
+    (actions, progresses) = ([:], [:])
     for then in ended.values { then(nil) }
   }
 
@@ -150,6 +160,14 @@ package final class PageEncryption {
     loads[id] = records
     say(.records(id, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
     return true
+  }
+
+  /// Decrypts records of the room's timeline as far as there are keys now.
+  package func decrypt(_ records: [StoreRecord], of room: RoomID, _ then: @escaping ([StoreRecord]) -> Void) {
+    guard isOn else { return then(records) }
+    lastOpening -= 1
+    openings[lastOpening] = (records, then)
+    say(.records(lastOpening, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
   }
 
   /// Shows the machine what the client has stored of a room: keys that come later can be for that.
@@ -191,14 +209,20 @@ package final class PageEncryption {
     say(.prepare(room: readers.room.text, users: readers.users.map { $0.text }, sharesHistory: readers.sharesHistory))
   }
 
-  /// - Parameter then: hears how it ended; nil where there is no machine.
-  package func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+  /// - Parameters:
+  ///   - progress: hears how far it is, if it takes long.
+  ///   - then: hears how it ended; nil where there is no machine.
+  package func perform(
+    _ action: EncryptionAction, progress: @escaping (_ done: Int, _ count: Int) -> Void = { _, _ in },
+    _ then: @escaping (EncryptionReport.Outcome?) -> Void
+  ) {
     begin()
     guard send != nil else { return then(nil) }
     lastAction += 1
     // Else nobody is asked for a password: it is behind the scenes.
     if action == .resetIdentity { resetting = lastAction }
     actions[lastAction] = then
+    progresses[lastAction] = progress
     say(.command(lastAction, action))
   }
 
@@ -213,7 +237,9 @@ package final class PageEncryption {
       case .step(let step): carryOut(step)
       case .plainAnswer(let id):
         if let body = answers.removeValue(forKey: id) { answer(.response(id, .answer(status: 200, body: body))) }
-      case .plainRecords(let id): if let records = loads.removeValue(forKey: id) { answer(.loaded(id, records)) }
+      case .plainRecords(let id):
+        if let opening = openings.removeValue(forKey: id) { return opening.then(opening.records) }
+        if let records = loads.removeValue(forKey: id) { answer(.loaded(id, records)) }
       }
     } catch {
       lose()
@@ -231,6 +257,7 @@ package final class PageEncryption {
     if !step.loads.isEmpty { load(step.loads) }
     setWakeTimer(step.wakeAt)
     if step.isOver { return lose() }
+    if isFirst { perform(.offer(showsCodes: true, scansCodes: CodeReader.isPossible)) { _ in } }
     // The account's first device makes its identity.
     if isFirst, !hasDevice {
       perform(.setUpIdentity) { _ in }
@@ -254,7 +281,9 @@ package final class PageEncryption {
     case .records(let id, let records):
       loads[id] = nil
       guard id != Self.noLoad else { return }
-      answer(.loaded(id, records.map { StoreRecord(key: $0.key, value: $0.value) }))
+      let clear = records.map { StoreRecord(key: $0.key, value: $0.value) }
+      if let opening = openings.removeValue(forKey: id) { return opening.then(clear) }
+      answer(.loaded(id, clear))
     case .encrypted(let id, let content):
       messages[id] = nil
       answer(.encrypted(id, content))
@@ -273,9 +302,14 @@ package final class PageEncryption {
     case .late(let room, let events):
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
+      onLate(room)
     case .ended(let number, let outcome):
       if resetting == number { resetting = nil }
+      progresses[number] = nil
       actions.removeValue(forKey: number)?(outcome)
+    case .progress(let number, let done, let count):
+      progresses[number]?(Int(done), Int(count))
+      say(.proceed(number))
     }
   }
 

@@ -9,6 +9,9 @@ struct WorkerDesk {
   private var host: EncryptionHost?
   private var random: SecretSource
   private var actions = RunningActions()
+  private var keyFiles = KeyFileActions()
+  /// Ends of actions for the next report.
+  private var ended: [EncryptionReport.Delivery] = []
 
   init(random: SecretSource) { self.random = random }
 
@@ -71,6 +74,7 @@ struct WorkerDesk {
         nil
       }
     case .command(let number, let action): begin(action, number, at: now)
+    case .proceed(let number): keyFiles.next(number).map { handle($0, at: now) }
     case .answered(let request, let body):
       if let json = try? JSON.parse(body) {
         host?.handle(.answered(request, json), at: now)
@@ -128,7 +132,18 @@ struct WorkerDesk {
     case .inspect(let user):
       guard let user = UserID(user) else { return unusable(number) }
       return host?.handle(.command(number, .inspectUser(user)), at: now)
+    case .exportKeys(let passphrase): return keyFiles.export(number, passphrase: passphrase).map { handle($0, at: now) }
+    case .importKeys(let file, let passphrase):
+      if let failure = keyFiles.take(number, file, passphrase: passphrase) {
+        ended.append(.ended(number, .failed(failure)))
+        return EncryptionStep()
+      }
+      return keyFiles.next(number).map { handle($0, at: now) }
     }
+  }
+
+  private mutating func handle(_ input: MachineInput, at now: Int64) -> EncryptionStep {
+    host?.handle(input, at: now) ?? EncryptionStep()
   }
 
   private func unusable(_ number: UInt64) -> EncryptionStep {
@@ -139,10 +154,14 @@ struct WorkerDesk {
 
   private mutating func report(_ step: EncryptionStep) -> EncryptionReport {
     var report = EncryptionReport.Step(step)
+    report.later += ended
+    ended = []
+    for transfer in step.keyTransfers {
+      if let delivery = keyFiles.took(transfer, random: &random) { report.later.append(delivery) }
+    }
     for place in report.later.indices {
-      if case .ended(let number, .done) = report.later[place] {
-        let key = actions.recoveryKeys.removeValue(forKey: number).map { ByteString(decoding: $0) }
-        report.later[place] = .ended(number, .done(key ?? ""))
+      if case .ended(let number, .done) = report.later[place], let key = actions.recoveryKeys.removeValue(forKey: number) {
+        report.later[place] = .ended(number, .done(ByteString(decoding: key)))
       }
     }
     if let state = host?.state { report.state = EncryptionReport.State(state) }

@@ -38,6 +38,12 @@ extension Host {
     return HostTask(id: id)
   }
 
+  /// - Parameter then: gets the bytes; nil for a longer file, and for one that cannot be read.
+  public static func read(_ file: PickedFile, bytesLimit: Int32, _ then: @escaping ([UInt8]?) -> Void) {
+    let id = registerOnce { then($0.code == 1 ? $0.array : nil) }
+    hostFileRead(id, file.handle, bytesLimit)
+  }
+
   /// One file a line: handle, byte count, width, height, milliseconds, media type, name; separated by tabs. One without a name is
   /// the picture of the video before it.
   static func pickedFiles(_ bytes: UnsafeRawBufferPointer) -> [PickedFile] {

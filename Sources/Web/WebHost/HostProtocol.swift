@@ -401,6 +401,8 @@ extension PageState {
   func hostFileDropAll()
   @_extern(wasm, module: "host", name: "file_find") @_extern(c)
   func hostFileFind(_ id: Int32, _ name: Bytes?, _ nameCount: Int32)
+  @_extern(wasm, module: "host", name: "file_read") @_extern(c)
+  func hostFileRead(_ id: Int32, _ file: Int32, _ limit: Int32)
   @_extern(wasm, module: "host", name: "upload") @_extern(c)
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32)
   @_extern(wasm, module: "host", name: "upload_encrypted") @_extern(c)
@@ -526,6 +528,7 @@ extension PageState {
   func hostFileDrop(_ name: Bytes?, _ nameCount: Int32) {}
   func hostFileDropAll() {}
   func hostFileFind(_ id: Int32, _ name: Bytes?, _ nameCount: Int32) {}
+  func hostFileRead(_ id: Int32, _ file: Int32, _ limit: Int32) {}
   func hostUpload(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32) {}
   func hostUploadEncrypted(_ id: Int32, _ file: Int32, _ head: Bytes?, _ headCount: Int32) {}
   func hostLocate(_ id: Int32) {}

@@ -111,13 +111,22 @@ import Testing
     var offers = HistoryOffers()
     let keys = TestDevice(of: ann).own.deviceKeys
     for number in 0..<(HistoryOffers.limit + 20) {
+      let giver = UserID(trusted: ByteString("@\(number % 20):x"))
       offers.add(
         HistoryOffers.Offer(
-          room: RoomID(trusted: ByteString("!\(number):x")), giver: ann, identity: keys.identity, signing: keys.signing,
+          room: RoomID(trusted: ByteString("!\(number):x")), giver: giver, identity: keys.identity, signing: keys.signing,
           file: Array(file.utf8), at: 5))
     }
     offers.add(HistoryOffers.Acceptance(room: ModelServer.room, inviter: ann, at: 7))
     #expect(offers.offers.count == HistoryOffers.limit && offers.offers.last?.room.string == "!119:x")
+    for number in 0..<30 {
+      offers.add(
+        HistoryOffers.Offer(
+          room: RoomID(trusted: ByteString("!e\(number):x")), giver: bob, identity: keys.identity, signing: keys.signing,
+          file: Array(file.utf8), at: 6))
+    }
+    #expect(
+      offers.offers.count { $0.giver == bob } == HistoryOffers.offersOfGiver && offers.offers.count == HistoryOffers.limit)
     #expect(try HistoryOffers(record: offers.record) == offers)
     #expect(throws: RecordRefusal.unreadable) { try HistoryOffers(record: Array("{}".utf8)) }
   }

@@ -60,6 +60,10 @@ import Testing
     world.server.dropFallback(of: phone.name)
     try desk.write("lost", at: world.now)
     while !desk.requests.isEmpty { try desk.ask(at: world.now) }
+    // The message overtakes the reason.
+    try desk.send()
+    try phone.read(at: world.now)
+    #expect(reasons(phone) == [.missingKey])
     try world.settle()
     #expect(reasons(phone) == [.withheld(.noOlm)])
     // It has written to the desk, which needs no key of it any more.
@@ -139,6 +143,14 @@ import Testing
     #expect(desk.requests.contains { "\($0.endpoint.pattern)" == "\(Endpoint.queryKeys.pattern)" })
     while !desk.requests.isEmpty { try desk.ask(at: world.now) }
     #expect(desk.durable.trust["$0"] == .pinned)
+  }
+
+  @Test func `a message of a device that its owner signs later is proven then`() throws {
+    var world = try world([(ann, "DESK"), (bob, "PHONE")], signing: [0])
+    try world.write("hello", by: 1)
+    #expect(world.hosts[0].durable.trust["$0"] == .unsignedDevice)
+    try world.run(.setUpIdentity, by: world.hosts[1])
+    #expect(world.hosts[0].durable.trust["$0"] == .pinned)
   }
 
   @Test func `a device that is in no list stays unknown`() throws {

@@ -18,6 +18,7 @@ extension MatrixClient {
     guard core.sessionState == .signedIn, core.encrypts else { return }
     encryptionHost = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
     step { $0.start(at: MatrixClient.now()) }
+    workOnIndex()
   }
 
   private func endEncryption() {
@@ -93,6 +94,7 @@ extension MatrixClient {
       endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
     default: if let input = Input(delivery) { handle(input) }
     }
+    if case .late(let room, _) = delivery { indexLate(room) }
   }
 
   /// What waited until the machine's records are durable.

@@ -14,10 +14,12 @@ struct NotificationReader: Sendable {
   mutating func outcome(of event: EventID, in room: RoomID) async throws(ClientError) -> NotificationOutcome {
     if let invitation = core.invitation(to: room) { return invitation }
     let segments = (try? await store.load(Client.newestSegments(of: room))) ?? []
-    if let stored = NotificationSource(event, in: segments) { return await outcome(of: stored, in: room, segments) }
+    let stored = NotificationSource(event, in: segments)
+    if let stored, !stored.isEncrypted { return await outcome(of: stored, in: room, segments) }
     do throws(ClientError) {
       return await outcome(of: try await askSource(.notificationSource(event, in: room)), in: room, segments)
     } catch {
+      if let stored { return await outcome(of: stored, in: room, segments) }
       // An invitation that no sync has brought yet: the room itself may not be looked at.
       guard case .refused(let status, _, _, _) = error, status == 403 || status == 404, core.room(room)?.membership != .join
       else { throw error }
@@ -57,34 +59,56 @@ extension MatrixClient {
 
 extension StoreGuest {
   /// Returns the content of a notification for an event, in a process that does not sync. Reads the event from the store, or else from the
-  /// server. Only the process that syncs refreshes the access token. If the token has expired, that process must run first.
+  /// server. A message of an encrypted room is decrypted with the keys of the store or, if its key is not there yet, with that of the backup; the server
+  /// has 5 seconds for it. Only the process that syncs refreshes the access token. If the token has expired, that process must run first.
   /// - Throws: `notSignedIn` if the store has no session; the server's error.
   public func notification(
     for event: EventID, in room: RoomID, transport: any Transport = standardTransport()
   ) async throws(ClientError) -> NotificationOutcome {
     guard let session = core.session else { throw .notSignedIn }
     let guest = GuestTransport(transport: transport, session: session)
+    let store = store
     var reader = NotificationReader(
       core: core, store: store,
-      askSource: { (query) async throws(ClientError) in try await guest.ask(query) },
+      askSource: { (query) async throws(ClientError) in
+        try await guest.ask(query) { body, target in
+          var machine = await GuestMachine(session, store: store, transport: guest)
+          return await machine.clear(body, to: target)
+        }
+      },
       askSync: { (query) async throws(ClientError) in try await guest.ask(query) })
     return try await reader.outcome(of: event, in: room)
   }
 }
 
 /// Sends requests with a token that only another process refreshes.
-private struct GuestTransport: Sendable {
+struct GuestTransport: Sendable {
   let transport: any Transport
   let session: Session
 
-  func ask<Answer>(_ query: Query<Answer>) async throws(ClientError) -> Answer {
-    let request = HTTPRequest(
-      method: query.request.endpoint.method, target: query.request.target, body: nil, contentType: nil,
-      accessToken: session.accessToken, timeoutMilliseconds: 30_000)
-    var exchange = Exchange(request, to: session.homeserver?.string ?? "")
-    exchange.answerBytesLimit = 16 << 20
-    let body = try MatrixClient.check(await transport.carry(exchange))
+  /// - Parameter decrypt: gets the body and the target.
+  func ask<Answer>(
+    _ query: Query<Answer>, decrypt: (@Sendable ([UInt8], String) async -> [UInt8])? = nil
+  ) async throws(ClientError) -> Answer {
+    let target = query.request.target
+    var body = try MatrixClient.check(await carry(query.request.endpoint.method, target, timeoutMilliseconds: 30_000))
+    if let decrypt { body = await decrypt(body, target) }
     guard let json = try? JSON.parse(body) else { throw .badAnswer }
     return try query.answer(.answer(json))
+  }
+
+  /// nil where the server does not answer with JSON and status 200.
+  func get(_ target: String, timeoutMilliseconds: Int64) async -> JSON? {
+    guard case .answer(200, let body) = await carry(.get, target, timeoutMilliseconds: timeoutMilliseconds) else { return nil }
+    return try? JSON.parse(body)
+  }
+
+  private func carry(_ method: Endpoint.Method, _ target: String, timeoutMilliseconds: Int64) async -> Response {
+    let request = HTTPRequest(
+      method: method, target: target, body: nil, contentType: nil, accessToken: session.accessToken,
+      timeoutMilliseconds: timeoutMilliseconds)
+    var exchange = Exchange(request, to: session.homeserver?.string ?? "")
+    exchange.answerBytesLimit = 16 << 20
+    return await transport.carry(exchange)
   }
 }

@@ -1,7 +1,5 @@
 public import ClientCore
-import Encryption
-import JSON
-import MatrixModel
+import SearchIndex
 
 /// Search in what this device has stored.
 extension MatrixRoom {
@@ -10,9 +8,13 @@ extension MatrixRoom {
   ///
   ///     for try await match in room.storedMessages(with: "tea kettle") { print(match.sender, match.content.body) }
   ///
-  /// Each word begins a word of the message, its file's name or its poll's answers; upper and lower case and diacritics make no difference.
+  /// Each word begins a word of the message, its file's name or its poll's answers; upper and lower case and diacritics make no difference. In scripts
+  /// without spaces it may be anywhere. Words without letters, digits or symbols find nothing.
+  ///
+  /// The first search in a room makes an index of it, in the store, newest messages first: it finds them as the index comes to them. From then on the
+  /// index follows the room.
   public func storedMessages(with words: String) -> StoredMessages {
-    StoredMessages(client: client, room: id, search: StoredSearch(ByteString(words), in: id))
+    StoredMessages(client: client, room: id, search: RoomSearch(ByteString(words), in: id))
   }
 }
 
@@ -23,18 +25,18 @@ public struct StoredMessages: AsyncSequence, Sendable {
 
   let client: MatrixClient
   let room: RoomID
-  let search: StoredSearch
+  let search: RoomSearch
 
   public func makeAsyncIterator() -> Iterator { Iterator(client: client, room: room, search: search) }
 
   public struct Iterator: AsyncIteratorProtocol {
     let client: MatrixClient
     let room: RoomID
-    var search: StoredSearch
+    var search: RoomSearch
     /// The next one last.
     private var found: [StoredMatch] = []
 
-    init(client: MatrixClient, room: RoomID, search: StoredSearch) {
+    init(client: MatrixClient, room: RoomID, search: RoomSearch) {
       self.client = client
       self.room = room
       self.search = search
@@ -42,40 +44,12 @@ public struct StoredMessages: AsyncSequence, Sendable {
 
     /// - Throws: `storeUnavailable`, `cancelled`.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(ClientError) -> StoredMatch? {
-      while found.isEmpty {
-        if Task.isCancelled { throw .cancelled }
-        guard let range = search.nextRange else { return nil }
-        found = search.take(try await client.storedTimeline(range, of: room)).reversed()
+      if found.isEmpty {
+        let step = try await client.advance(search, in: room)
+        search = step.search
+        found = step.found.reversed()
       }
       return found.popLast()
     }
   }
-}
-
-extension MatrixClient {
-  /// Records of a room's timeline, decrypted as far as there are keys now.
-  func storedTimeline(_ range: StoreRange, of room: RoomID) async throws(ClientError) -> [StoreRecord] {
-    guard !isStopped else { throw .cancelled }
-    let records: [StoreRecord]
-    do throws(StoreError) { records = try await store.load(range) } catch {
-      throw .storeUnavailable(reason: ByteString("\(error)"))
-    }
-    guard !isStopped else { throw .cancelled }
-    // The core counts its own from below.
-    lastStoredLoad -= 1
-    let id = lastStoredLoad
-    return await withCheckedContinuation { continuation in
-      storedLoads[id] = continuation
-      var isTaken = false
-      step { host in
-        let sealed = records.map { EncryptionRecord(key: $0.key, value: $0.value) }
-        guard let step = host.take(sealed, of: room, for: id, at: MatrixClient.now()) else { return EncryptionStep() }
-        isTaken = true
-        return step
-      }
-      if !isTaken { endStoredLoad(id, records) }
-    }
-  }
-
-  func endStoredLoad(_ id: LoadID, _ records: [StoreRecord]) { storedLoads.removeValue(forKey: id)?.resume(returning: records) }
 }

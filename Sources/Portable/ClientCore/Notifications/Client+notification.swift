@@ -52,6 +52,8 @@ package struct NotificationSource: Sendable {
   }
 
   package var sender: UserID? { UserID(event["sender"]) }
+  /// Whether its key was not there when it was stored.
+  package var isEncrypted: Bool { event["type"]?.isString("m.room.encrypted") ?? false }
 
   /// What one should know besides: nil where it is no reaction.
   package var reactionTarget: EventID? {

@@ -9,21 +9,21 @@ import JSON
 ///
 /// The text is made of hexadecimal digits, 12 of the block and 6 of the pages counted down, so that the order of the texts
 /// is the order of the events.
-struct SegmentPosition: Equatable, Comparable, Sendable {
-  let block: Int64
-  let page: Int32
+package struct SegmentPosition: Hashable, Comparable, Sendable {
+  package let block: Int64
+  package let page: Int32
 
   static let blockLimit: Int64 = 1 << 48
   private static let lastPage: Int32 = 0xFF_FFFF
   private static let digits = (block: 12, page: 6)
 
-  init(block: Int64, page: Int32 = 0) {
+  package init(block: Int64, page: Int32 = 0) {
     self.block = block
     self.page = page
   }
 
   /// Reads the end of a segment's key. Returns nil for another key.
-  init?(key: ByteString) {
+  package init?(key: ByteString) {
     let bytes = Array(key.utf8.suffix(Self.digits.block + Self.digits.page))
     guard bytes.count == Self.digits.block + Self.digits.page else { return nil }
     guard let block = Self.number(bytes[..<Self.digits.block]), let page = Self.number(bytes[Self.digits.block...])
@@ -34,12 +34,12 @@ struct SegmentPosition: Equatable, Comparable, Sendable {
   /// Directly in front of this one; nil where 2^24 pages are there already.
   var older: SegmentPosition? { page < Self.lastPage ? SegmentPosition(block: block, page: page + 1) : nil }
 
-  var text: String {
+  package var text: String {
     StoreKey.hexadecimal(UInt64(block), digits: Self.digits.block)
       + StoreKey.hexadecimal(UInt64(Self.lastPage - page), digits: Self.digits.page)
   }
 
-  static func < (left: SegmentPosition, right: SegmentPosition) -> Bool {
+  package static func < (left: SegmentPosition, right: SegmentPosition) -> Bool {
     left.block != right.block ? left.block < right.block : left.page > right.page
   }
 

@@ -12,6 +12,8 @@ package enum TimelineRecord {
 
   /// What the keys of all records of the room's timeline begin with.
   package static func prefix(of room: RoomID) -> ByteString { StoreKey.timeline(of: room) }
+
+  package static func key(of position: SegmentPosition, in room: RoomID) -> ByteString { StoreKey.segment(position, of: room) }
 }
 
 /// The keys of the store's records. Identifiers stand percent-encoded between slashes, so that no ID can look like another key.
@@ -29,6 +31,7 @@ package enum TimelineRecord {
 /// | `a/inbox/NAME` | a message that another process wants to be sent |
 /// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
 /// | `e/…` | of the encryption machine (module `Encryption`), which reads them by itself |
+/// | `i/…` | the search index (module `SearchIndex`), which reads it by itself |
 /// | `p/ROOM/m/USER` | a member |
 /// | `p/ROOM/r/USER`, `p/ROOM/r/USER/KIND` | up to where a member says to have read, see `ReadReceipt.Kind` |
 /// | `t/ROOM/POSITION` | a timeline segment, see `SegmentPosition` |
@@ -44,7 +47,7 @@ enum StoreKey {
   static let inbox: ByteString = "a/inbox/"
   static let encryption: ByteString = "e/"
   /// What a fresh sync brings again: everything but the login, the outbox and the drafts.
-  static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "p/", "t/"]
+  static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "i/", "p/", "t/"]
 
   static func data(_ type: EventType) -> ByteString { key("a/data/", type.text) }
   static func room(_ room: RoomID) -> ByteString { key("a/room/", room.text) }

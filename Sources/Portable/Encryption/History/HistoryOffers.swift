@@ -6,7 +6,7 @@ import Olm
 /// within a day: nobody makes this device download what it likes.
 struct HistoryOffers: Equatable, Sendable {
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1_000
-  static let limit = 100
+  static let limit = 100, offersOfGiver = 10
   static let fileBytes = 4_096
 
   struct Offer: Equatable, Sendable {
@@ -29,9 +29,11 @@ struct HistoryOffers: Equatable, Sendable {
   private(set) var offers: [Offer] = []
   private(set) var acceptances: [Acceptance] = []
 
-  /// The newest of a room and person counts.
+  /// The newest of a room and person counts. Nobody pushes those of others out alone.
   mutating func add(_ offer: Offer) {
     offers.removeAll { $0.room == offer.room && $0.giver == offer.giver }
+    let own = offers.indices.filter { offers[$0].giver == offer.giver }
+    if own.count >= Self.offersOfGiver, let oldest = own.first { offers.remove(at: oldest) }
     offers.append(offer)
     if offers.count > Self.limit { offers.removeFirst() }
   }

@@ -61,7 +61,10 @@ extension EncryptionMachine {
   /// A device could not begin a session with this one, which begins one then.
   private mutating func noteUnreached(_ content: JSON, by sender: UserID, at now: Int64) {
     guard unreached.count < EncryptionLimits.unreachedUsers else { return }
-    unreached.insert(sender)
+    let isNew = unreached.insert(sender).inserted
+    // What has come before now has a reason.
+    let names = isNew ? waiting.sessions(of: sender) : []
+    if !names.isEmpty { queueLast(.review(names)) }
     repair(content, from: sender, at: now)
   }
 
@@ -123,7 +126,7 @@ extension EncryptionMachine {
       let trust = settledTrust(event, clear)
       if let hidden = policy.hides(trust ?? .unknownDevice) { throw hidden }
       let decrypted = DecryptedEvent(event: event, outcome: .success(clear), trust: trust)
-      if trust == nil { unsettled.add(decrypted) }
+      unsettled.add(decrypted)
       return decrypted
     } catch {
       let reason = explained(error, event)

@@ -1,8 +1,8 @@
 import MatrixModel
 import Olm
 
-/// Events that were read before the list of their sender's devices was there. They are in memory only: an event that is forgotten here is
-/// judged again when its record is read.
+/// Events of which more may be known soon: they were read before the list of their sender's devices was there, or before their sender had signed the
+/// device. They are in memory only: an event that is forgotten here is judged again when its record is read.
 struct UnsettledTrust: Sendable {
   static let limit = 500
 
@@ -10,6 +10,7 @@ struct UnsettledTrust: Sendable {
 
   /// The newest stay.
   mutating func add(_ event: DecryptedEvent) {
+    guard event.trust?.mayRise ?? true else { return }
     if events.count >= Self.limit { events.removeFirst() }
     events.append(event)
   }
@@ -17,9 +18,13 @@ struct UnsettledTrust: Sendable {
   mutating func take(of users: Set<UserID>) -> [DecryptedEvent] {
     guard !events.isEmpty else { return [] }
     let taken = events.filter { users.contains($0.event.sender) }
-    events.removeAll { users.contains($0.event.sender) }
+    if !taken.isEmpty { events.removeAll { users.contains($0.event.sender) } }
     return taken
   }
+}
+
+extension SenderTrust {
+  fileprivate var mayRise: Bool { self == .unsignedDevice || self == .unknownDevice }
 }
 
 extension EncryptionMachine {
@@ -33,10 +38,12 @@ extension EncryptionMachine {
 
   /// There is an answer about these users.
   mutating func settleTrust(of users: [UserID]) {
-    let settled = unsettled.take(of: Set(users.filter { !tracker.isAwaited($0) })).compactMap { decrypted in
-      decrypted.clear.map {
-        DecryptedEvent(event: decrypted.event, outcome: decrypted.outcome, trust: trust.trust(in: $0.origin))
-      }
+    var settled: [DecryptedEvent] = []
+    for before in unsettled.take(of: Set(users.filter { !tracker.isAwaited($0) })) {
+      guard let clear = before.clear else { continue }
+      let after = DecryptedEvent(event: before.event, outcome: before.outcome, trust: trust.trust(in: clear.origin))
+      if after.trust != before.trust { settled.append(after) }
+      unsettled.add(after)
     }
     if !settled.isEmpty { output.results.append(.late(settled)) }
   }

@@ -25,6 +25,12 @@ struct WaitingEvents: Sendable {
 
   mutating func take(_ name: RoomKeys.Name) -> [Entry] { entries.removeValue(forKey: name) ?? [] }
 
+  /// Sessions of somebody whose events have no key.
+  func sessions(of sender: UserID) -> [RoomKeys.Name] {
+    let names = entries.filter { $1.contains { $0.event.sender == sender && $0.reason == .missingKey } }.keys
+    return Array(names.prefix(Self.sessionsOfReview))
+  }
+
   /// Sessions of events whose reason may have changed.
   var trusting: [RoomKeys.Name] {
     let names = entries.filter { $1.contains { $0.reason.dependsOnTrust } }.keys

@@ -10,7 +10,7 @@ extension UndecryptableReason {
     case .withheld(.noOlm): "The sender could not reach this device. Later messages will be readable."
     case .withheld(.historyNotShared), .beforeJoining: "It was sent before you joined."
     case .historyUnavailable(.noBackup): "It was sent before you signed in here, and there is no backup of its key."
-    case .historyUnavailable(.unverifiedDevice): "Enter your recovery key to read it."
+    case .historyUnavailable(.unverifiedDevice): "Verify this device to read it, with another one or your recovery key."
     case .unsignedDevice: "It is hidden: its owner has not verified the device that sent it."
     case .identityChanged: "It is hidden: the keys of its sender have changed."
     case .replayed: "It repeats an earlier message and is not shown."

@@ -5,7 +5,7 @@ import JSON
 /// Latin, Greek, Cyrillic, Armenian and full-width letters are folded; other scripts stand as they are. Not the Unicode tables, which would
 /// have to come with the page's program.
 package struct FoldedText: Sendable, Hashable {
-  private(set) var scalars: [UInt32] = []
+  package private(set) var scalars: [UInt32] = []
 
   /// How well a name fits what is looked for, the best first.
   package enum Match: UInt8, Sendable { case wordPrefix, substring, subsequence }
@@ -19,6 +19,10 @@ package struct FoldedText: Sendable, Hashable {
       count += 1
       append(scalar.value)
     }
+  }
+
+  init(_ scalars: [Unicode.Scalar]) {
+    for scalar in scalars.prefix(ContentLimits.foldedCharacters) { append(scalar.value) }
   }
 
   /// What somebody types to find something: white space around it does not count.
@@ -50,7 +54,7 @@ package struct FoldedText: Sendable, Hashable {
     return best
   }
 
-  private func has(_ term: FoldedText, at start: Int) -> Bool {
+  func has(_ term: FoldedText, at start: Int) -> Bool {
     for i in term.scalars.indices where scalars[start + i] != term.scalars[i] { return false }
     return true
   }
@@ -61,9 +65,17 @@ package struct FoldedText: Sendable, Hashable {
     return next == term.scalars.count
   }
 
-  private static func isWord(_ scalar: UInt32) -> Bool {
-    scalar >= 0x80 || scalar &- 0x61 < 26 || scalar &- 0x30 < 10
+  /// Whether the character belongs to a word: letters, digits, and what else is no punctuation.
+  package static func isWord(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x30...0x39, 0x61...0x7A: true
+    case 0..<0xAA, 0xAB...0xB1, 0xB4, 0xB6...0xB8, 0xBB, 0xBF, 0x2000...0x206F, 0x3000...0x3004, 0x3008...0x3020: false
+    default: true
+    }
   }
+
+  /// Whether the script is written without spaces, as Chinese, Japanese and Thai are: a word may begin at each character. Symbols count, too.
+  package static func isUnspaced(_ scalar: UInt32) -> Bool { scalar >= 0xE00 && isWord(scalar) }
 
   // MARK: Folding
 

@@ -5,7 +5,7 @@ package struct SoughtWords: Sendable {
   /// More are left out.
   package static let wordLimit = 16
 
-  private let words: [FoldedText]
+  package let words: [FoldedText]
 
   package init(_ text: ByteString) {
     var words: [FoldedText] = []
@@ -29,7 +29,7 @@ package struct SoughtWords: Sendable {
   }
 
   /// Text without spaces comes in pieces that overlap by half.
-  private static func forEachWord(of text: ByteString, _ body: (FoldedText) -> Void) {
+  package static func forEachWord(of text: ByteString, _ body: (FoldedText) -> Void) {
     let limit = ContentLimits.foldedCharacters
     var word: [Unicode.Scalar] = []
     for scalar in text.string.unicodeScalars {
@@ -49,18 +49,16 @@ package struct SoughtWords: Sendable {
 }
 
 extension FoldedText {
-  init(_ scalars: [Unicode.Scalar]) {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: scalars)
-    self.init(ByteString(String(text)))
-  }
-
-  /// Whether a word in it begins so. Thai, Chinese, Japanese and others are written without spaces: there it may be anywhere.
+  /// Whether a word in it begins so. Thai, Chinese, Japanese and others are written without spaces: there it may be anywhere, and other letters begin a
+  /// word behind them.
   func begins(with word: FoldedText) -> Bool {
-    switch match(word) {
-    case .wordPrefix: true
-    case .substring: word.scalars.contains { $0 >= 0xE00 }
-    case .subsequence, nil: false
+    guard !word.isEmpty, word.scalars.count <= scalars.count else { return false }
+    let isAnywhere = word.scalars.contains(where: FoldedText.isUnspaced)
+    for start in 0...(scalars.count - word.scalars.count) where has(word, at: start) {
+      if start == 0 || isAnywhere { return true }
+      let before = scalars[start - 1]
+      if !FoldedText.isWord(before) || FoldedText.isUnspaced(before) { return true }
     }
+    return false
   }
 }

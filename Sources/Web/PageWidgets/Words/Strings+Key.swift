@@ -53,13 +53,13 @@ extension Strings {
       unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere, previous, nextOne,
       pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, narrowSearch, saidBy,
       saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted, shownCount,
-      notAllLookedAt, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat, exportTitle, exportNote,
-      exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar, exported,
-      exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
-      calendarEntry, firstUnread, nothingUnread, linkPreviews, noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine,
-      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
-      loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
-      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat, exportTitle,
+      exportNote, exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar,
+      exported, exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay,
+      calendarEntry, firstUnread, nothingUnread, linkPreviews, encryptedPreviews, encryptedPreviewsNote, noPreviewOf, shortcuts,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers,
+      gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote, leaving,
@@ -91,7 +91,7 @@ extension Strings {
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining,
-      sentBeforeDevice, enterKeyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
+      sentBeforeDevice, verifyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
       senderNotProven, keyFromInviter, senderKeysChanged, notEncryptedMessage, unsupported, unreadMembers, typing, openImage,
       openVideo, uploading, play, pause, seek, playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler,
       spoilerAbout, replyToMessage, replyTo, replies, addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered,
@@ -134,7 +134,10 @@ extension Strings {
       turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
       recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
       recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
-      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow
+      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles, keyFilesNote,
+      exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase,
+      passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff,
+      newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Verification
     case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
       useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,

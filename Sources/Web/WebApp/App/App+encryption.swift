@@ -12,6 +12,9 @@ extension App {
   func followEncryption(_ changes: [Change]) {
     let isSignedIn = client.sessionState == .signedIn || client.sessionState == .softLoggedOut
     if client.sessionState != .loading { effects.encryption.follow(isSignedIn ? client.session : nil) }
+    for case .room(let id, let aspects) in changes where aspects.contains(.membership) {
+      if let membership = client.room(id)?.membership, membership == .leave || membership == .ban { effects.search.forget(id) }
+    }
     guard isSignedIn, !effects.encryption.isBegun else { return }
     for change in changes {
       switch change {

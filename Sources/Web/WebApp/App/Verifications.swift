@@ -5,7 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
-import Security
+import SecurityDialogs
 
 /// Verifications in this page: the dialog of the one that the person takes part in, and those that others have asked for.
 final class Verifications<D: DOM> {

@@ -5,7 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
-import Security
+import SecurityDialogs
 
 /// Whether a person is verified, and the way to verify them. Nothing is shown of people who have no keys, or before anything here is encrypted.
 final class TrustLine<D: DOM> {

@@ -7,6 +7,7 @@ final class SearchGroup<D: DOM> {
   /// What a line does when it is chosen.
   struct Option {
     let node: Node
+    fileprivate let number: Int
     let choose: () -> Void
   }
 
@@ -15,6 +16,7 @@ final class SearchGroup<D: DOM> {
   private let dom: D
   let list: Node
   private let name: String
+  private var lastNumber = -1
 
   /// - Parameter name: of the list in the page.
   init(_ dom: D, _ title: Strings.Key, name: String, in parent: Node) {
@@ -34,19 +36,23 @@ final class SearchGroup<D: DOM> {
   func clear() {
     dom.releaseChildren(of: list)
     options = []
+    lastNumber = -1
   }
 
-  /// A new last line. Returns its node.
-  func add(_ classes: String, _ choose: @escaping () -> Void) -> Node {
+  /// Adds a line, before another one or at the end. Returns its node.
+  func add(_ classes: String, before sibling: Node = .none, _ choose: @escaping () -> Void) -> Node {
     let option = dom.element("div", classes, in: list)
+    lastNumber += 1
     dom.setAttribute(option, "role", "option")
-    dom.setAttribute(option, "id", "\(name)-\(options.count)")
+    dom.setAttribute(option, "id", "\(name)-\(lastNumber)")
     dom.setAttribute(option, "aria-selected", "false")
     dom.on(option, .click) { _ in choose() }
-    options.append(Option(node: option, choose: choose))
+    let place = options.firstIndex { $0.node == sibling }
+    if place != nil { dom.insert(option, into: list, before: sibling) }
+    options.insert(Option(node: option, number: lastNumber, choose: choose), at: place ?? options.count)
     return option
   }
 
   /// The `id` of an option; nil if it is of another group.
-  func id(of option: Node) -> String? { options.firstIndex { $0.node == option }.map { "\(name)-\($0)" } }
+  func id(of option: Node) -> String? { options.first { $0.node == option }.map { "\(name)-\($0.number)" } }
 }

@@ -57,8 +57,8 @@ final class SearchResults<D: DOM> {
     dom.setAttribute(field, "aria-controls", "ma-found-rooms ma-found-people ma-found-messages ma-found-public")
     finder = MessageFinder(
       app, in: messages.node, list: messages.list, pageMessages: Self.messagesLimit, emptyNote: .nothingFound
-    ) { [self] event, room, parts in
-      for part in parts { show(part, event, room) }
+    ) { [self] message, parts, sibling in
+      parts.map { show($0, message, before: sibling) }.first ?? .none
     }
   }
 
@@ -168,18 +168,18 @@ final class SearchResults<D: DOM> {
     dom.element("span", "ma-entry-name", text: Strings[.openRoom, of: words], in: option)
   }
 
-  private func show(_ part: MessageContent, _ event: Event, _ place: RoomID) {
-    guard let id = event.eventID else { return }
-    let option = messages.add("ma-result") { [self] in
+  private func show(_ part: MessageContent, _ message: FoundMessage, before sibling: Node) -> Node {
+    let option = messages.add("ma-result", before: sibling) { [self] in
       // The others stay: the message may not be the one that was meant.
-      app.follow(Destination(Permalink(.room(place), event: id)))
+      app.follow(Destination(Permalink(.room(message.room), event: message.id)))
     }
-    if let state = app.client.room(place) {
+    if let state = app.client.room(message.room) {
       dom.element("span", "ma-result-name", text: Strings.words(for: state.name), in: option)
     }
-    dom.element("span", "ma-result-name", text: app.words(of: event, in: place), in: option)
+    dom.element("span", "ma-result-name", text: app.words(of: message), in: option)
     dom.mark(words, in: dom.element("span", "ma-result-text", text: part.body.string, in: option))
     markFirst()
+    return option
   }
 
   private func show(_ room: RoomSummary) {

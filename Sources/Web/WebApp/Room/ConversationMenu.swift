@@ -15,6 +15,8 @@ struct ConversationMenu<D: DOM> {
 
   init(_ screen: RoomScreen<D>) { self.screen = screen }
 
+  private var isEncrypted: Bool { screen.room.flatMap { screen.app.client.room($0) }?.isEncrypted ?? false }
+
   func open() {
     let app = screen.app
     app.dialogs.open(as: .menu) { frame in
@@ -40,7 +42,7 @@ struct ConversationMenu<D: DOM> {
         add(.export, .exportChat, .download)
         menu.divide()
       }
-      add(.previews, .linkPreviews, .link, isOn: app.showsPreviews)
+      add(.previews, isEncrypted ? .encryptedPreviews : .linkPreviews, .link, isOn: app.showsPreviews(encrypted: isEncrypted))
       add(.shortcuts, .shortcuts, .keyboard)
       if app.embedding != nil { add(.settings, .settings, .gear) }
     }
@@ -67,7 +69,7 @@ struct ConversationMenu<D: DOM> {
       let app = screen.app
       if let room = screen.room.flatMap({ app.client.room($0) }) { app.dialogs.open(.more) { ExportDialog(app, room, in: $0) } }
     case .previews:
-      screen.app.showsPreviews = !screen.app.showsPreviews
+      screen.app.showPreviews(!screen.app.showsPreviews(encrypted: isEncrypted), encrypted: isEncrypted)
       screen.conversation.feed.previewsChanged()
     }
     screen.dom.flush()

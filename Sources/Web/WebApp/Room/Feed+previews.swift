@@ -27,11 +27,17 @@ struct PreviewShelf {
 }
 
 extension App {
-  /// Whether the server is asked what links lead to; kept over restarts.
-  var showsPreviews: Bool {
-    get { Host.setting("link-previews")?.hasSameBytes(as: "0") != true }
-    set { Host.setSetting("link-previews", newValue ? nil : "0") }
+  /// Whether the server is asked what links lead to; kept over restarts. In encrypted rooms it would learn them, so there people have to want it.
+  func showsPreviews(encrypted: Bool) -> Bool {
+    encrypted ? Host.setting("link-previews-encrypted") != nil : Host.setting("link-previews")?.hasSameBytes(as: "0") != true
   }
+
+  func showPreviews(_ isWanted: Bool, encrypted: Bool) {
+    if encrypted { return Host.setSetting("link-previews-encrypted", isWanted ? "1" : nil) }
+    Host.setSetting("link-previews", isWanted ? nil : "0")
+  }
+
+  func showsPreviews(in room: Room?) -> Bool { room.map { showsPreviews(encrypted: $0.isEncrypted) } ?? false }
 }
 
 extension Feed {
@@ -44,9 +50,9 @@ extension Feed {
   /// Asks for those that are in view.
   func loadPreviews(_ visible: ArraySlice<TimelineItem>) {
     for item in visible { loadContact(item) }
-    guard rows.canPreview, room?.isEncrypted == false else { return }
+    guard rows.canPreview, let room else { return }
     for item in visible where item.eventID != nil {
-      for url in RowMaker<D>.links(in: item) where rows.previews[url] == nil && app.showsPreviews {
+      for url in RowMaker<D>.links(in: item) where rows.previews[url] == nil && app.showsPreviews(in: room) {
         rows.previews[url] = .some(nil)
         loadPreview(of: url, in: item.id)
       }

@@ -48,14 +48,14 @@ extension RowMaker {
   }
 
   /// And what its links lead to, as far as that is known.
-  func withPreview(_ body: MessageRow.Body, _ item: TimelineItem) -> MessageRow.Body {
+  func withPreview(_ body: MessageRow.Body, _ item: TimelineItem, _ room: Room) -> MessageRow.Body {
     guard !previews.isEmpty else { return body }
     var shown: [ContentPart] = []
     for url in RowMaker.links(in: item) {
       if case .some(.some(let preview)) = previews[url] { shown.append(preview) }
     }
     // The setting is asked last: it costs a call of the browser.
-    guard !shown.isEmpty, app.showsPreviews else { return body }
+    guard !shown.isEmpty, app.showsPreviews(in: room) else { return body }
     switch body {
     case .text(let text): return .parts([.text(text)] + shown)
     case .parts(let parts, let tone): return .parts(parts + shown, tone: tone)

@@ -52,7 +52,8 @@ final class RowMaker<D: DOM> {
       case .failed: return .gap(.failed)
       }
     case .state(let change): return .line(line(change, item, room))
-    case .message(let message): return .message(row(item, room, withPreview(body(message, item, room), item), unread, readers))
+    case .message(let message):
+      return .message(row(item, room, withPreview(body(message, item, room), item, room), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable(let reason):
       return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))

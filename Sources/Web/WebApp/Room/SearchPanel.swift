@@ -41,8 +41,8 @@ final class SearchPanel<D: DOM> {
     chips = dom.element("div", "ma-chips", in: form)
     // Without such a button Enter does nothing in a form of several fields.
     dom.setFlag(dom.button("", submits: true, in: form), "hidden", true)
-    finder = MessageFinder(app, in: parent, emptyNote: .nothingFound) { [self] event, room, parts in
-      for part in parts { show(part, event, room) }
+    finder = MessageFinder(app, in: parent, emptyNote: .nothingFound) { [self] message, parts, sibling in
+      parts.map { show($0, message, before: sibling) }.first ?? .none
     }
     if app.embedding == nil {
       CheckBox(dom, Strings[.everywhere], isOn: false, in: form) { [self] in
@@ -145,23 +145,32 @@ final class SearchPanel<D: DOM> {
 
   // MARK: What is found
 
-  private func show(_ part: MessageContent, _ event: Event, _ place: RoomID) {
-    guard let list = finder?.list, let id = event.eventID else { return }
+  private func show(_ part: MessageContent, _ message: FoundMessage, before sibling: Node) -> Node {
+    guard let list = finder?.list else { return .none }
     let entry = dom.button("ma-result", in: list)
-    let state = app.client.room(place)
+    if sibling != .none { dom.insert(entry, into: list, before: sibling) }
+    let state = app.client.room(message.room)
     if sought.room == nil, let state { dom.element("span", "ma-result-name", text: Strings.words(for: state.name), in: entry) }
-    dom.element("span", "ma-result-name", text: app.words(of: event, in: place), in: entry)
+    dom.element("span", "ma-result-name", text: app.words(of: message), in: entry)
     let text = dom.element("span", "ma-result-text", text: part.body.string, in: entry)
     if !sought.words.utf8.isEmpty { dom.mark(sought.words, in: text) }
-    dom.on(entry, .click) { [self] _ in found(place, id) }
+    dom.on(entry, .click) { [self] _ in found(message.room, message.id) }
+    return entry
   }
 }
 
 extension App {
   /// Who sent it and when.
   func words(of event: Event, in room: RoomID) -> String {
-    guard let sender = event.sender else { return "" }
+    event.sender.map { words(of: $0, at: event.originServerTimestamp ?? 0, in: room) } ?? ""
+  }
+
+  func words(of message: FoundMessage) -> String {
+    words(of: message.sender, at: message.timestampMilliseconds, in: message.room)
+  }
+
+  private func words(of sender: UserID, at milliseconds: Int64, in room: RoomID) -> String {
     let name = client.room(room)?.displayName(of: sender).string ?? sender.string
-    return name + " · " + Host.shortLabel(event.originServerTimestamp ?? 0)
+    return name + " · " + Host.shortLabel(milliseconds)
   }
 }

@@ -28,8 +28,9 @@ final class SharedPanel<D: DOM> {
     dom = app.dom
     let tabs = Tabbed(dom, Self.kinds.map { $0.words }, in: parent)
     let scroller = dom.element("div", "ma-shared", in: parent)
-    let finder = MessageFinder(app, in: scroller, emptyNote: self.kind.emptyNote) { [self] event, _, parts in
-      for part in parts { show(part, event) }
+    let finder = MessageFinder(app, in: scroller, emptyNote: self.kind.emptyNote) { [self] message, parts, _ in
+      for part in parts { show(part, message) }
+      return .none
     }
     self.finder = finder
     tabs.onChange = { [self] in
@@ -60,12 +61,12 @@ final class SharedPanel<D: DOM> {
     return (isVideo ? file.thumbnail : file.thumbnail ?? file.source).map { app.tileSource($0) }
   }
 
-  private func show(_ part: MessageContent, _ event: Event) {
-    guard let finder, let id = event.eventID else { return }
+  private func show(_ part: MessageContent, _ message: FoundMessage) {
+    guard let finder else { return }
     let list = finder.list
     guard let file = part.attachment, let url = app.mediaSource(file) else {
       guard let url = part.link else { return }
-      let link = line("a", url, "", event, in: list)
+      let link = line("a", url, "", message, in: list)
       dom.setAttribute(link, "href", url)
       dom.setAttribute(link, "target", "_blank")
       return dom.setAttribute(link, "rel", "noopener noreferrer")
@@ -73,14 +74,14 @@ final class SharedPanel<D: DOM> {
     let name = file.fileName.string
     guard kind == .pictures else {
       let size = file.sizeBytes.map { " · " + Host.byteCountLabel($0) } ?? ""
-      let entry = line("button", name, size, event, in: list)
+      let entry = line("button", name, size, message, in: list)
       let note = dom.element("span", "ma-note", in: entry)
       let version = finder.version
       return dom.on(entry, .click) { [app] _ in
         app.download(url, named: name, telling: note) { finder.version == version }
       }
     }
-    let label = Host.monthLabel(event.originServerTimestamp ?? 0)
+    let label = Host.monthLabel(message.timestampMilliseconds)
     if grid == .none || !label.hasSameBytes(as: month) {
       month = label
       dom.element("h3", "ma-shared-month", text: label, in: list)
@@ -96,7 +97,7 @@ final class SharedPanel<D: DOM> {
       dom.setImage(image, small)
     }
     let index = pictures.count
-    pictures.append(ImageViewer<D>.Picture(source: url, name: name, isVideo: isVideo, download: url, event: id))
+    pictures.append(ImageViewer<D>.Picture(source: url, name: name, isVideo: isVideo, download: url, event: message.id))
     dom.on(tile, .click) { [self] _ in
       app.dialogs.open { frame in
         ImageViewer(app, pictures, at: index, in: frame).onShow = { [self] in
@@ -108,13 +109,13 @@ final class SharedPanel<D: DOM> {
   }
 
   /// A line with what it leads to, and the way to its message. The element is what is clicked.
-  private func line(_ tag: String, _ name: String, _ detail: String, _ event: Event, in list: Node) -> Node {
+  private func line(_ tag: String, _ name: String, _ detail: String, _ message: FoundMessage, in list: Node) -> Node {
     let line = dom.element("div", "ma-shared-line", in: list)
     let entry = dom.element(tag, "ma-result", in: line)
     dom.element("span", "ma-result-text", text: name, in: entry)
-    dom.element("span", "ma-result-name", text: app.words(of: event, in: room) + detail, in: entry)
+    dom.element("span", "ma-result-name", text: app.words(of: message) + detail, in: entry)
     let button = dom.button("ma-round", icon: .chat, label: Strings[.showMessage, of: name], in: line)
-    dom.on(button, .click) { [self] _ in if let id = event.eventID { found(id) } }
+    dom.on(button, .click) { [self] _ in found(message.id) }
     return entry
   }
 }

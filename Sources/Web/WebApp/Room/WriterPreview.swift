@@ -57,7 +57,7 @@ final class WriterPreview<D: DOM> {
     show(mayAsk(in: room) ? content.previewed : [], in: room?.id)
   }
 
-  private func mayAsk(in room: Room?) -> Bool { rows.canPreview && room?.isEncrypted == false && rows.app.showsPreviews }
+  private func mayAsk(in room: Room?) -> Bool { rows.canPreview && rows.app.showsPreviews(in: room) }
 
   private func content(_ text: String) -> MessageContent {
     MessageContent(kind: .text, body: ByteString(text), details: .text(unpreviewed: vetoed))

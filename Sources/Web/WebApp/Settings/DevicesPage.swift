@@ -5,7 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
-import Security
+import SecurityDialogs
 import WebHost
 
 /// Where the account is signed in.

@@ -7,8 +7,8 @@ import PageWidgets
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
 final class EncryptionPage<D: DOM> {
-  private let app: App<D>
-  private let dom: D
+  let app: App<D>
+  let dom: D
   private let frame: DialogFrame<D>
   private let device: Node
   private let progress: Node
@@ -29,6 +29,7 @@ final class EncryptionPage<D: DOM> {
     dom.setAttribute(progress, "role", "status")
     recovery = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
+    addKeyFiles(in: dom.element("div", "ma-form", in: page))
     app.onEncryptionState = { [self] in
       guard frame.isOpen else { return app.onEncryptionState = nil }
       update()
@@ -186,7 +187,7 @@ final class EncryptionPage<D: DOM> {
       case .failed(.incomplete), .failed(.noBackup): Strings[.recoveryMissing]
       case .failed(.wrongKey): Strings[.wrongRecoveryKey]
       case .failed(.refused), .failed(.unusable): Strings[.encryptionRefused]
-      case .done, .recovery, .verification, .trust, nil: Strings[.encryptionUnavailable]
+      case .done, .recovery, .verification, .trust, .imported, .failed, nil: Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
   }

@@ -25,6 +25,10 @@ final class PrivacyPage<D: DOM> {
       Host.setSetting(Settings.privateTyping, $0 ? "1" : nil)
       app.tellPrivacy()
     }
+    CheckBox(dom, Strings[.encryptedPreviews], isOn: app.showsPreviews(encrypted: true), in: seen) {
+      app.showPreviews($0, encrypted: true)
+    }
+    dom.element("p", "ma-note", text: .encryptedPreviewsNote, in: seen)
     showIgnored()
   }
 

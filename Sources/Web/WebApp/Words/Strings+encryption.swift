@@ -14,7 +14,7 @@ extension Strings {
     case .withheld(.noOlm): Strings[.keyUnreachable]
     case .beforeJoining, .withheld(.historyNotShared): Strings[.sentBeforeJoining]
     case .historyUnavailable(.noBackup): Strings[.sentBeforeDevice]
-    case .historyUnavailable(.unverifiedDevice): Strings[.enterKeyToRead]
+    case .historyUnavailable(.unverifiedDevice): Strings[.verifyToRead]
     case .unsignedDevice: Strings[.hiddenUnsigned]
     case .identityChanged: Strings[.hiddenChanged]
     case .replayed: Strings[.hiddenReplay]

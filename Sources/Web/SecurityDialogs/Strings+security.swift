@@ -30,7 +30,7 @@ extension Strings {
     case .incomplete, .noBackup: self[.recoveryMissing]
     case .wrongKey: self[.wrongRecoveryKey]
     case .refused: self[.encryptionRefused]
-    case .unusable: self[.verifyFailed]
+    case .unusable, .notAKeyFile, .keyFileCutOff, .newerKeyFile, .keyFileTooLarge: self[.verifyFailed]
     }
   }
 }

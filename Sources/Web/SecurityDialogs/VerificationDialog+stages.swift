@@ -1,4 +1,5 @@
 import EncryptionLink
+import JSON
 import Messenger
 import PageWidgets
 import QRCodes

@@ -1,0 +1,163 @@
+import ClientHost
+import EncryptionLink
+import JSON
+import Messenger
+import PageWidgets
+import WebHost
+
+/// Writes the keys of encrypted messages into a file that a passphrase opens, or takes them from one, as other clients read and write them.
+/// Spec: Client-Server API, "Key exports".
+final class KeyFileDialog<D: DOM> {
+  enum Kind {
+    case export
+    case take(PickedFile)
+  }
+
+  private static var bytesLimit: Int32 { 100 << 20 }
+
+  private let app: App<D>
+  private let dom: D
+  private let frame: DialogFrame<D>
+  private let kind: Kind
+  private let passphrase: Field<D>
+  private let again: Field<D>
+  private let progress: Node
+  private let trouble: Node
+  private let submit: SubmitButton<D>
+
+  @discardableResult
+  init(_ app: App<D>, _ kind: Kind, in frame: DialogFrame<D>) {
+    self.app = app
+    self.kind = kind
+    self.frame = frame
+    dom = app.dom
+    let form = dom.element("form", "ma-form", in: frame.body)
+    let note = dom.element("p", "ma-note", in: form)
+    var isExport = false
+    if case .export = kind { isExport = true }
+    frame.setTitle(isExport ? .exportKeys : .importKeys)
+    passphrase = Field(
+      dom, Strings[.passphrase], kind: "password", autocomplete: isExport ? "new-password" : "off", in: form)
+    again = Field(dom, Strings[.passphraseAgain], kind: "password", autocomplete: "new-password", in: form)
+    again.setHidden(!isExport)
+    progress = dom.element("p", "ma-note", in: form)
+    dom.setAttribute(progress, "role", "status")
+    trouble = frame.trouble(in: form)
+    let buttons = dom.element("div", "ma-buttons", in: form)
+    let cancel = dom.button("ma-button", .cancel, in: buttons)
+    submit = SubmitButton(
+      dom, isExport ? .exportKeysNow : .importKeysNow, busy: isExport ? .exporting : .importingKeys, in: buttons)
+    switch kind {
+    case .export: dom.setText(note, Strings[.exportKeysNote])
+    case .take(let file): dom.setText(note, Strings[.importKeysNote, file.name])
+    }
+    frame.setFirst(passphrase.input)
+    dom.on(cancel, .click) { _ in frame.close() }
+    dom.on(form, .submit) { [self] _ in
+      if !submit.isBusy { begin() }
+      dom.flush()
+    }
+  }
+
+  private func begin() {
+    guard !passphrase.text.utf8.isEmpty else { return passphrase.focus() }
+    dom.setText(trouble, "")
+    switch kind {
+    case .export:
+      guard passphrase.text.hasSameBytes(as: again.text) else {
+        again.setError(Strings[.passphrasesDiffer])
+        return again.focus()
+      }
+      submit.setBusy(true)
+      // While the press is being handled: the browser may ask where the file goes.
+      ExportFile.open(named: "room-keys.txt", mediaType: "text/plain") { [self] file in
+        guard frame.isOpen else { return }
+        guard let file else { return submit.setBusy(false) }
+        export(to: file)
+      }
+    case .take(let file):
+      submit.setBusy(true)
+      Host.read(file, bytesLimit: Self.bytesLimit) { [self] bytes in
+        guard frame.isOpen else { return }
+        guard let bytes else { return fail(.keyFileTooLarge) }
+        take(bytes)
+      }
+    }
+  }
+
+  private func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+    app.effects.encryption.perform(action) { [self] done, count in
+      guard frame.isOpen else { return }
+      dom.setText(progress, Strings[.keysProgress, "\(done * 100 / max(count, 1))"])
+      dom.flush()
+    } _: { [self] outcome in
+      guard frame.isOpen else { return }
+      dom.setText(progress, "")
+      then(outcome)
+      dom.flush()
+    }
+  }
+
+  private func export(to file: ExportFile) {
+    perform(.exportKeys(passphrase: ByteString(passphrase.text))) { [self] outcome in
+      guard case .done(let text)? = outcome else { return fail(outcome) }
+      file.write(text.utf8) { [self] isWritten in
+        guard isWritten else { return fail(.keyFileNotWritten) }
+        file.finish { [self] isDone in
+          guard isDone else { return fail(.keyFileNotWritten) }
+          frame.close()
+          app.notices.show(.keysExported)
+          dom.flush()
+        }
+      }
+    }
+  }
+
+  private func take(_ bytes: [UInt8]) {
+    perform(.importKeys(bytes, passphrase: ByteString(passphrase.text))) { [self] outcome in
+      guard case .imported(let total, let new, _)? = outcome else { return fail(outcome) }
+      frame.close()
+      app.notices.show(Strings[.keysImported, "\(total)", "\(new)"])
+    }
+  }
+
+  // MARK: What went wrong
+
+  private func fail(_ outcome: EncryptionReport.Outcome?) {
+    switch outcome {
+    case .failed(.wrongKey):
+      submit.setBusy(false)
+      passphrase.setError(Strings[.wrongPassphrase])
+      passphrase.focus()
+    case .failed(.notAKeyFile): fail(.notAKeyFile)
+    case .failed(.keyFileCutOff): fail(.keyFileCutOff)
+    case .failed(.newerKeyFile): fail(.newerKeyFile)
+    case .failed(.keyFileTooLarge): fail(.keyFileTooLarge)
+    default: fail(.encryptionUnavailable)
+    }
+  }
+
+  private func fail(_ words: Strings.Key) {
+    submit.setBusy(false)
+    dom.setText(trouble, Strings[words])
+    dom.flush()
+  }
+}
+
+extension EncryptionPage {
+  /// Below everything else: for people who change clients, or keep their keys themselves.
+  func addKeyFiles(in page: Node) {
+    dom.element("h3", "ma-field-label", text: .keyFiles, in: page)
+    dom.element("p", "ma-note", text: .keyFilesNote, in: page)
+    let buttons = dom.element("div", "ma-buttons", in: page)
+    let export = dom.button("ma-button", .exportKeys, in: buttons)
+    let take = dom.button("ma-button", .importKeys, in: buttons)
+    dom.on(export, .click) { [self] _ in app.dialogs.open { KeyFileDialog(app, .export, in: $0) } }
+    dom.on(take, .click) { [self] _ in
+      Host.pickFiles(isMultiple: false) { [self] files in
+        if let file = files.first { app.dialogs.open { KeyFileDialog(app, .take(file), in: $0) } }
+        dom.flush()
+      }
+    }
+  }
+}

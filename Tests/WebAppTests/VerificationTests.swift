@@ -1,0 +1,121 @@
+import ClientHost
+import EncryptionLink
+import JSON
+import Messenger
+import MessengerTesting
+import PageWidgets
+import Testing
+
+@testable import WebApp
+
+/// A signed-in page over a machine of which the test says what it reports.
+private final class Desk {
+  let page = Page()
+  private var sent: [[UInt8]] = []
+
+  init() {
+    page.signIn()
+    page.sync(answer: "")
+    let encryption = page.app.effects.encryption
+    encryption.connect = { [unowned self] in encryption.send = { [unowned self] in sent.append($0) } }
+    encryption.begin()
+  }
+
+  func tell(
+    _ verifications: [EncryptionReport.Verification] = [], isVerified: Bool = true,
+    _ deliveries: [EncryptionReport.Delivery] = []
+  ) {
+    var step = EncryptionReport.Step()
+    step.state.hasIdentity = true
+    step.state.isVerified = isVerified
+    step.verifications = verifications
+    step.deliveries = deliveries
+    page.app.effects.encryption.heard(EncryptionReport.step(step).bytes)
+  }
+
+  func takeActions() -> [(number: UInt64, action: EncryptionAction)] {
+    defer { sent = [] }
+    return sent.compactMap { bytes in
+      guard case .command(let number, let action)? = try? EncryptionRequest.read(bytes).request else { return nil }
+      return (number, action)
+    }
+  }
+
+  static func request(_ id: UInt64 = 3, by user: ByteString, isOurs: Bool = false, _ stage: EncryptionReport.Stage = .requested)
+    -> EncryptionReport.Verification
+  {
+    let isOwn = user == "@alice:chat.example"
+    return EncryptionReport.Verification(
+      id: id, user: user, device: "PHONE", room: isOwn ? "" : "!chat:chat.example", isOwn: isOwn, isOurs: isOurs, deadline: 0,
+      stage: stage)
+  }
+
+  var banner: String { page.all("ma-security").first?.allText ?? "" }
+}
+
+@Suite("Verifications in the page")
+struct VerificationTests {
+  @Test func `the request of a person stands above the rooms until it is ignored`() {
+    let desk = Desk()
+    desk.tell([Desk.request(by: "@boris:chat.example")])
+    #expect(desk.banner == "personAsksVerify @boris:chat.exampleverifyignoreRequest")
+    _ = desk.takeActions()
+    desk.page.click("ignoreRequest")
+    #expect(desk.takeActions().map(\.action) == [.verification(3, .cancel)])
+    desk.tell([])
+    #expect(desk.banner == "")
+  }
+
+  @Test func `the request of an own device says its name, and is accepted in a dialog`() {
+    let desk = Desk()
+    desk.tell([Desk.request(by: "@alice:chat.example")])
+    #expect(desk.banner == "deviceAsksVerify PHONEverifyignoreRequest")
+    desk.page.answer("/devices", #"{"devices":[{"device_id":"PHONE","display_name":"My phone"}]}"#)
+    #expect(desk.banner == "deviceAsksVerify My phoneverifyignoreRequest")
+    _ = desk.takeActions()
+    desk.page.click("verify")
+    #expect(desk.takeActions().map(\.action) == [.verification(3, .accept)])
+    #expect(desk.page.all("ma-dialog").last?.allText.contains("verifyAgreeing") == true)
+  }
+
+  @Test func `a browser that is not verified says so, and leads to the two ways`() {
+    let desk = Desk()
+    desk.tell(isVerified: false)
+    #expect(desk.banner == "browserUnverifiedconfirmYounotNow")
+    desk.page.click("confirmYou")
+    let ways = desk.page.all("ma-home-card").filter { desk.page.all("ma-dialog").last?.allText.contains($0.allText) == true }
+    #expect(ways.map(\.allText) == ["useOtherDeviceuseOtherDeviceNote", "useRecoveryKeyuseRecoveryKeyNote"])
+    _ = desk.takeActions()
+    desk.page.dom.fire(.click, on: ways[0].node)
+    #expect(desk.takeActions().map(\.action) == [.verifyDevice("")])
+    desk.tell(isVerified: true)
+    #expect(desk.banner == "")
+  }
+
+  @Test func `what ends without its dialog is told and forgotten`() {
+    let desk = Desk()
+    desk.tell([Desk.request(by: "@alice:chat.example", isOurs: true, .done)])
+    #expect(desk.page.text.contains("deviceVerified"))
+    #expect(desk.takeActions().contains { $0.action == .verification(3, .cancel) })
+    desk.tell([Desk.request(by: "@boris:chat.example", .cancelled(.mismatchedSAS, isByUs: false))])
+    #expect(desk.page.text.contains("verifyMismatch"))
+    desk.tell([Desk.request(4, by: "@boris:chat.example", .cancelled(.timeout, isByUs: false))])
+    #expect(desk.takeActions().map(\.action) == [.verification(3, .cancel), .verification(4, .cancel)])
+  }
+
+  @Test func `devices are said to be verified or not, and one that is not can be verified`() throws {
+    let desk = Desk()
+    desk.tell()
+    desk.page.app.openSettings(at: .devices)
+    desk.page.answer(
+      "/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"},{"device_id":"D"},{"device_id":"PLAIN"}]}"#)
+    let asked = try #require(desk.takeActions().last)
+    #expect(asked.action == .inspect(user: "@alice:chat.example"))
+    let devices = [EncryptionReport.Device(id: "D", isVerified: true), .init(id: "OLD", isVerified: false)]
+    desk.tell(
+      [], [.ended(asked.number, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: true, devices: devices)))])
+    #expect(desk.page.all("ma-trust").map(\.allText) == ["verified", "notVerified"])
+    desk.page.click("verify: Phone")
+    #expect(desk.takeActions().map(\.action) == [.verifyDevice("OLD")])
+  }
+}
