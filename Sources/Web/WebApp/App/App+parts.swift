@@ -1,4 +1,5 @@
 import Messenger
+import PageWidgets
 import WebHost
 
 /// A part of the program that lies in a file of its own. Web/program-parts.txt says what is in it.
