@@ -178,7 +178,7 @@ package struct RoomSearch: Sendable {
         guard case .edit(let target, _) = change.kind else { return false }
         return target == match.eventID && change.sender == match.sender && !spans.isRedacted(change.eventID)
       }
-      if case .edit(_, let content)? = edit?.kind { match.content = content }
+      if case .edit(_, let content)? = edit?.kind { match = match.edited(content) }
       if words.areFound(in: match.content.searchedTexts) { found.append(match) }
     }
   }

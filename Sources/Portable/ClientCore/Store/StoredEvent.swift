@@ -62,7 +62,12 @@ public struct StoredMatch: Sendable {
   /// The root of the thread it was said in.
   public let threadRoot: EventID?
   /// With its newest edit.
-  public package(set) var content: MessageContent
+  public let content: MessageContent
+
+  package func edited(_ content: MessageContent) -> StoredMatch {
+    StoredMatch(
+      eventID: eventID, sender: sender, timestampMilliseconds: timestampMilliseconds, threadRoot: threadRoot, content: content)
+  }
 }
 
 extension MessageContent {

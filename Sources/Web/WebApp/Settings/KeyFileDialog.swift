@@ -24,6 +24,8 @@ final class KeyFileDialog<D: DOM> {
   private let progress: Node
   private let trouble: Node
   private let submit: SubmitButton<D>
+  /// Until it is finished: letting go of it gives it up.
+  private var file: ExportFile?
 
   @discardableResult
   init(_ app: App<D>, _ kind: Kind, in frame: DialogFrame<D>) {
@@ -99,11 +101,13 @@ final class KeyFileDialog<D: DOM> {
   }
 
   private func export(to file: ExportFile) {
+    self.file = file
     perform(.exportKeys(passphrase: ByteString(passphrase.text))) { [self] outcome in
       guard case .done(let text)? = outcome else { return fail(outcome) }
       file.write(text.utf8) { [self] isWritten in
         guard isWritten else { return fail(.keyFileNotWritten) }
         file.finish { [self] isDone in
+          self.file = nil
           guard isDone else { return fail(.keyFileNotWritten) }
           frame.close()
           app.notices.show(.keysExported)
@@ -139,6 +143,7 @@ final class KeyFileDialog<D: DOM> {
 
   private func fail(_ words: Strings.Key) {
     submit.setBusy(false)
+    file = nil
     dom.setText(trouble, Strings[words])
     dom.flush()
   }
