@@ -18,7 +18,10 @@ private final class Desk {
   private(set) var dialog: VerificationDialog<FakeDOM>?
   private var sent: [[UInt8]] = []
 
-  init(_ start: VerificationDialog<FakeDOM>.Start, with name: String = "", isVerified: Bool = true, known: EncryptionReport.Verification? = nil) {
+  init(
+    _ start: VerificationDialog<FakeDOM>.Start, with name: String = "", isVerified: Bool = true,
+    known: EncryptionReport.Verification? = nil
+  ) {
     frame = DialogFrame(dom)
     dom.append(frame.overlay, to: .root)
     encryption.connect = { [unowned self] in encryption.send = { [unowned self] in sent.append($0) } }
@@ -74,7 +77,9 @@ private final class Desk {
 
 @Suite("The dialog of a verification")
 struct VerificationDialogTests {
-  static let emoji = (0..<7).map { EncryptionReport.Emoji(number: UInt8(60 + $0 % 4), symbol: "🔔", name: ByteString("Bell \($0)")) }
+  static let emoji = (0..<7).map {
+    EncryptionReport.Emoji(number: UInt8(60 + $0 % 4), symbol: "🔔", name: ByteString("Bell \($0)"))
+  }
 
   @Test func `it waits for the other side, begins to compare, and says so when both match`() throws {
     let desk = try Desk.asked()

@@ -199,11 +199,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{}", true, false, false), (#"{"io.element.e2ee":{"default":false},"martlet.encryption":{"new_rooms":"all"}}"#, false, false, false),
+    ("{}", true, false, false),
+    (#"{"io.element.e2ee":{"default":false},"martlet.encryption":{"new_rooms":"all"}}"#, false, false, false),
     (#"{"io.element.e2ee":{"default":true},"martlet.encryption":{"new_rooms":"all"}}"#, true, true, false),
     (#"{"io.element.e2ee":{"force_disable":true},"martlet.encryption":{"new_rooms":"all"}}"#, false, false, true),
     (#"{"io.element.e2ee":7,"martlet.encryption":[]}"#, true, false, false)
-  ]) func `a server says which new rooms it wants to be encrypted`(json: String, isPrivate: Bool, isPublic: Bool, isForbidden: Bool) throws {
+  ]) func `a server says which new rooms it wants to be encrypted`(
+    json: String, isPrivate: Bool, isPublic: Bool, isForbidden: Bool
+  ) throws {
     let wishes = try Self.read(.encryptionWishes(), json)
     #expect(wishes.privateRooms == isPrivate && wishes.publicRooms == isPublic && wishes.forbidsEncryption == isForbidden)
   }

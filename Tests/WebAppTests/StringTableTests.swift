@@ -45,7 +45,8 @@ struct StringTableTests {
   }
 
   // Proves C63, P45
-  @Test(arguments: forms.keys.sorted()) func `each language has a name for each emoji of verifications`(language: String) throws {
+  @Test(arguments: forms.keys.sorted()) func `each language has a name for each emoji of verifications`(language: String) throws
+  {
     let names = try #require(try Self.texts(language).first { $0.name == "sasNames" }).words.components(separatedBy: ", ")
     #expect(names.count == 64 && Set(names).count == 64 && !names.contains(""))
   }

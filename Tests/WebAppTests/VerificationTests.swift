@@ -21,7 +21,10 @@ private final class Desk {
     encryption.begin()
   }
 
-  func tell(_ verifications: [EncryptionReport.Verification] = [], isVerified: Bool = true, _ deliveries: [EncryptionReport.Delivery] = []) {
+  func tell(
+    _ verifications: [EncryptionReport.Verification] = [], isVerified: Bool = true,
+    _ deliveries: [EncryptionReport.Delivery] = []
+  ) {
     var step = EncryptionReport.Step()
     step.state.hasIdentity = true
     step.state.isVerified = isVerified
@@ -104,7 +107,8 @@ struct VerificationTests {
     let desk = Desk()
     desk.tell()
     desk.page.app.openSettings(at: .devices)
-    desk.page.answer("/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"},{"device_id":"D"},{"device_id":"PLAIN"}]}"#)
+    desk.page.answer(
+      "/devices", #"{"devices":[{"device_id":"OLD","display_name":"Phone"},{"device_id":"D"},{"device_id":"PLAIN"}]}"#)
     let asked = try #require(desk.takeActions().last)
     #expect(asked.action == .inspect(user: "@alice:chat.example"))
     let devices = [EncryptionReport.Device(id: "D", isVerified: true), .init(id: "OLD", isVerified: false)]

@@ -65,7 +65,9 @@ extension DOM {
   }
 
   @inline(never) @discardableResult
-  package func button(_ classes: String, _ text: Strings.Key, icon: Drawing? = nil, submits: Bool = false, in parent: Node) -> Node {
+  package func button(_ classes: String, _ text: Strings.Key, icon: Drawing? = nil, submits: Bool = false, in parent: Node)
+    -> Node
+  {
     button(classes, Strings[text], icon: icon, submits: submits, in: parent)
   }
 

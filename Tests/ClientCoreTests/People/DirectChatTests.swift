@@ -99,7 +99,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [#"{"device_keys":{"@carol:test":{}}}"#, #"{"device_keys":{}}"#, #"{"device_keys":{"@carol:test":[]}}"#, "{}"])
+  @Test(arguments: [
+    #"{"device_keys":{"@carol:test":{}}}"#, #"{"device_keys":{}}"#, #"{"device_keys":{"@carol:test":[]}}"#, "{}"
+  ])
   func `a new chat is not encrypted if the other user has no device with keys`(keys: String) {
     var host = Self.encrypting("{}")
     host.answer("/keys/query", keys)
@@ -114,7 +116,8 @@ import Testing
     #expect(host.body("/martlet.direct")?["initial_state"] == nil)
   }
 
-  @Test func `a server that announces nothing is asked once, and a chat whose keys cannot be asked for is not made in clear text`() {
+  @Test
+  func `a server that announces nothing is asked once, and a chat whose keys cannot be asked for is not made in clear text`() {
     var host = Host.inRoom()
     host.client.encryptsNewChats = true
     host.command(.rooms(.openDirectChat(with: "@carol:test")))

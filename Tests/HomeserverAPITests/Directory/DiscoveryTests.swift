@@ -41,7 +41,9 @@ import Testing
     }
   }
 
-  @Test(arguments: NewRoomEncryption.allCases) func `clients learn which new rooms to encrypt`(setting: NewRoomEncryption) async throws {
+  @Test(arguments: NewRoomEncryption.allCases) func `clients learn which new rooms to encrypt`(setting: NewRoomEncryption)
+    async throws
+  {
     var api = APIConfiguration()
     api.newRoomEncryption = setting
     try await APIFixture.run(api) { fixture in

@@ -95,7 +95,8 @@ extension RequestPurpose {
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
       .unreadMark(_, _, let id), .removal(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
-      .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id), .lastEvent(_, let id), .markedRead(_, let id):
+      .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id), .lastEvent(_, let id),
+      .markedRead(_, let id):
       id
     default: 0
     }

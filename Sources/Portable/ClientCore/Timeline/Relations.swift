@@ -114,7 +114,9 @@ struct Relations: Sendable {
       add(position, by: event.sender, to: target)
     case .reference(let target): addReference(event.eventID, to: target)
     case .verificationSign(let target, let sign):
-      guard about(target)?.verificationSigns.count ?? 0 < Limits.verificationSigns, relate(event.eventID, to: target) else { return }
+      guard about(target)?.verificationSigns.count ?? 0 < Limits.verificationSigns, relate(event.eventID, to: target) else {
+        return
+      }
       change(target) { $0.verificationSigns.append(SeenVerification(event: event.eventID, sign: sign)) }
     case .redaction(let target): redact(target)
     case .liveLocationEnd: addShare(event)

@@ -35,7 +35,7 @@ extension EncryptionMachine {
     guard let (name, value) = secrets.requests.answer(payload, trust) else { return }
     guard let use = name.use else {
       // Which backup there is has to be asked for.
-      secrets.backupKey = value
+      (secrets.backupKey, secrets.backupAnswer) = (value, payload)
       return
     }
     guard identities.own.take(value, as: use) else { return secrets.requests.refuse(name, from: payload) }
@@ -55,11 +55,15 @@ extension EncryptionMachine {
   mutating func openBackup(_ answer: JSON?) {
     secrets.isAsking = false
     guard let key = secrets.backupKey else { return }
-    secrets.backupKey = nil
-    tell(secrets.requests.close(.backupKey))
+    let message = secrets.backupAnswer
+    (secrets.backupKey, secrets.backupAnswer) = (nil, nil)
     guard let answer, let version = try? BackupVersion(answer),
       let found = try? KeyBackup(version, secret: key, own: identities.own), found.pair != nil
-    else { return }
+    else {
+      if let message { secrets.requests.refuse(.backupKey, from: message) }
+      return
+    }
+    tell(secrets.requests.close(.backupKey, answeredBy: message))
     use(found)
     restores.wantsAll = true
   }

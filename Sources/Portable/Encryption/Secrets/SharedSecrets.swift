@@ -12,6 +12,8 @@ struct SharedSecrets: Sendable {
   var areNeeded = false { didSet { isUnstored = true } }
   /// The backup's key that a device has sent, until it is known which backup it opens.
   var backupKey: Secret? { didSet { isUnstored = true } }
+  /// The message that brought it, until a restart.
+  var backupAnswer: OlmPayload?
   /// Answers that wait for a session with the device. In memory only: who asks does it again.
   var unsent: [SecretAnswers.Request] = []
   private(set) var isUnstored = false

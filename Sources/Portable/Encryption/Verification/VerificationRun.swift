@@ -63,8 +63,8 @@ struct VerificationRun: Sendable {
 
   var isOver: Bool { if case .over = phase { true } else { false } }
 
-  /// When something happens to it by itself.
-  var deadline: Int64 { isOver ? end : view.deadline }
+  /// When something happens to it by itself: it ends, or is forgotten once views had time to show its end.
+  var deadline: Int64 { isOver ? end + Self.patienceMilliseconds : view.deadline }
 
   mutating func expire(at now: Int64) {
     guard !isOver, now >= view.deadline else { return }

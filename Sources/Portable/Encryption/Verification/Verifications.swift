@@ -174,7 +174,7 @@ struct Verifications: Sendable {
   mutating func expire(at now: Int64) {
     for place in runs.indices.reversed() {
       if runs[place].isOver {
-        if now >= runs[place].end { forget(place) }
+        if now >= runs[place].deadline { forget(place) }
       } else {
         runs[place].expire(at: now)
         collect(place)

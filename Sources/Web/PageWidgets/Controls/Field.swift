@@ -18,7 +18,8 @@ package final class Field<D: DOM> {
   /// - Parameters:
   ///   - kind: the `type` attribute.
   ///   - autocomplete: HTML's word for the browser's own filling in; empty for none.
-  package init(_ dom: D, _ label: String, kind: String = "text", autocomplete: String = "", hint: String = "", in parent: Node) {
+  package init(_ dom: D, _ label: String, kind: String = "text", autocomplete: String = "", hint: String = "", in parent: Node)
+  {
     self.dom = dom
     hintText = hint
     node = dom.element("label", "ma-field", in: parent)

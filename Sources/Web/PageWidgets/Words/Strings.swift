@@ -13,7 +13,9 @@ package enum Strings {
 
   package static subscript(key: Key) -> String { @inline(never) get { words(key, 0, []) } }
   package static subscript(key: Key, argument: String) -> String { @inline(never) get { words(key, 0, [argument]) } }
-  package static subscript(key: Key, first: String, second: String) -> String { @inline(never) get { words(key, 0, [first, second]) } }
+  package static subscript(key: Key, first: String, second: String) -> String {
+    @inline(never) get { words(key, 0, [first, second]) }
+  }
   package static subscript(key: Key, first: String, second: String, third: String) -> String {
     @inline(never) get { words(key, 0, [first, second, third]) }
   }
