@@ -343,7 +343,7 @@ async def _(test):
         await one.page.get_by_text("The keys have been exported.").wait_for()
         async with people(test, "alice2") as third:
             await third.sign_in(alice, room_fragment(room))
-            await third.page.get_by_text("This message could not be decrypted").first.wait_for()
+            await third.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
             await open_encryption(third)
 
             async def take(file):

@@ -274,7 +274,7 @@ async def _(test):
             await has_device(user)
             await other.write("a first word")
             await alice.sees("a first word")
-            kept = "async () => (await caches.match('EncryptionWorker.wasm')) !== undefined"
+            kept = "async () => (await caches.match('/EncryptionWorker.wasm')) !== undefined"
             await eventually(worker.page, kept)
             await alice.page.close()
             await worker.alone()
