@@ -354,6 +354,8 @@ async def history_on_invitation(context):
     room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
     bob.join(room)
     async with peers(context, room, [ann, bob], ["sliding", "v3"]) as (one, other):
+        # Histories are for devices that their owners have signed, and are taken from such devices.
+        await asyncio.gather(one.ask("setUpRecovery"), other.ask("setUpRecovery"))
         await one.ask("send", text="while bob was there")
         await reads(other, "while bob was there")
         await other.ask("leave")
@@ -364,6 +366,11 @@ async def history_on_invitation(context):
         await one.ask("send", text="while bob was away")
         await reads(one, "while bob was there", "while bob was away")
         await one.ask("invite", user=bob.user_id)
+        # Who accepts has seen who invites.
+        end = time.monotonic() + PATIENCE
+        while (await other.ask("report", since=None, threads=[]))["members"].get(bob.user_id, [""])[0] != "invite":
+            assert time.monotonic() < end, "the invitation does not come"
+            await asyncio.sleep(0.05)
         await other.ask("join")
         report = await reads(other, "while bob was there", "while bob was away")
         trust = {row["text"]: row["trust"] for row in report["timeline"] if "text" in row}

@@ -218,9 +218,10 @@ async def clear_text(context):
                         event["martlet.decrypted"] = {"trust": "verified", "proven": True, "sender_key": "A" * 43}
             return sync
         hostile.lie(SYNC, insert)
+        await other.ask("setUpRecovery")
         bob.send(room, "by the server")
-        timeline = await rows(one, lambda rows: any(row.get("text") == "by the server" for row in rows))
-        # Bob's client may still have been about to sign its device.
+        await rows(one, lambda rows: any(row.get("text") == "by the server" for row in rows))
+        # Bob's device is signed only now.
         timeline = await rows(one, lambda rows: [row.get("trust") for row in rows if row.get("text") == "from bob"] == ["pinned"])
         trust = {row["text"]: row.get("trust") for row in timeline if "text" in row}
         assert trust == {"from bob": "pinned", "from ann": "verified", "by the server": "unencrypted"}, trust

@@ -47,10 +47,12 @@ import Testing
     #expect(world.server.asked.count { $0.request.parameters.first == "m.room_key.withheld" } == 2)
   }
 
-  @Test func `a device that nobody can reach hears so, begins a session, and reads what comes next`() throws {
+  /// - Parameter isFollowing: whether the device knows those of the sender before.
+  @Test(arguments: [true, false])
+  func `a device that nobody can reach hears so, begins a session, and reads what comes next`(isFollowing: Bool) throws {
     var world = try world()
     let (desk, phone) = (world.hosts[0], world.hosts[1])
-    for host in world.hosts { host.handle(.track(world.server.members), at: world.now) }
+    for host in isFollowing ? world.hosts : [desk] { host.handle(.track(world.server.members), at: world.now) }
     try world.settle()
     let claim = Array(#"{"one_time_keys":{"@bob:two.example":{"PHONE":"signed_curve25519"}}}"#.utf8)
     for _ in 0..<50 {

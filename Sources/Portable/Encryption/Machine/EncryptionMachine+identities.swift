@@ -14,6 +14,7 @@ extension EncryptionMachine {
     output.results += news.map { .identities($0) }
     output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
     signVerified(query, answer)
+    repairUnreached(by: query.users, at: now)
     settleTrust(of: query.users)
     reviewWaiting()
     // Another device was first with the account's first identity.

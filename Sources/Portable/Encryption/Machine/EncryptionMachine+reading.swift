@@ -34,7 +34,9 @@ extension EncryptionMachine {
         return mayBring(payload, at: now) ? Arrival(payload) : nil
       } catch {
         output.results.append(.refused(sender, error))
-        if case .undecryptable = error { repair(content, from: sender, at: now) }
+        if case .undecryptable = error, let identity = content.curve25519Key("sender_key") {
+          repair(identity, of: sender, at: now)
+        }
         return nil
       }
     case "m.room_key.withheld":
@@ -65,14 +67,25 @@ extension EncryptionMachine {
     // What has come before now has a reason.
     let names = isNew ? waiting.sessions(of: sender) : []
     if !names.isEmpty { queueLast(.review(names)) }
-    repair(content, from: sender, at: now)
+    guard let identity = content.curve25519Key("sender_key") else { return }
+    if tracker.isAwaited(sender) {
+      tracker.track([sender])
+      unrepaired[sender] = identity
+    } else {
+      repair(identity, of: sender, at: now)
+    }
+  }
+
+  /// The devices of these users are known.
+  mutating func repairUnreached(by users: [UserID], at now: Int64) {
+    for user in users where !tracker.isAwaited(user) {
+      if let identity = unrepaired.removeValue(forKey: user) { repair(identity, of: user, at: now) }
+    }
   }
 
   /// Begins a new session with a device whose messages cannot be opened.
-  private mutating func repair(_ content: JSON, from sender: UserID, at now: Int64) {
-    guard let identity = content.curve25519Key("sender_key"),
-      let device = tracker.devices(of: sender).first(where: { $0.identity == identity }),
-      sessions.mayRepair(device, at: now)
+  private mutating func repair(_ identity: Curve25519Key, of user: UserID, at now: Int64) {
+    guard let device = tracker.devices(of: user).first(where: { $0.identity == identity }), sessions.mayRepair(device, at: now)
     else { return }
     claims.repair(device)
   }

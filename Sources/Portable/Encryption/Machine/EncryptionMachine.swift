@@ -61,6 +61,8 @@ package struct EncryptionMachine: Sendable {
   var quota = KeyQuota()
   /// Users whose devices could not begin a session with this one. In memory only.
   var unreached: Set<UserID> = []
+  /// Their devices with which a session begins once the list of the user's devices is there.
+  var unrepaired: [UserID: Curve25519Key] = [:]
   var keyRequests = KeyRequests()
   var keyAnswers = KeyAnswers()
   var history = HistoryState()
