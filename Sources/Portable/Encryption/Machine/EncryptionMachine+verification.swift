@@ -55,7 +55,7 @@ extension EncryptionMachine {
   /// Whether the server has all signatures, and the own devices have what they ask each other for.
   var hasSettled: Bool {
     unsignedKeys.keys.isEmpty && identities.own.signatures == nil && secrets.requests.open.isEmpty && secrets.awaited.isEmpty
-      && !sendings.isBusy
+      && !sendings.isBusy && !requests.areSending
   }
 
   private mutating func followVerifications(at now: Int64) {

@@ -48,6 +48,9 @@ struct OpenRequests: Sendable {
     if case .restore(let name)? = open[id] { name } else { nil }
   }
 
+  /// Whether the server has yet to get messages for devices.
+  var areSending: Bool { !unsent.isEmpty || open.values.contains { if case .send = $0 { true } else { false } } }
+
   /// Sessions that are fetched from the backup one by one.
   var restoring: Int { open.values.count { if case .restore = $0 { true } else { false } } }
 
