@@ -6,6 +6,7 @@ from accessibility import TARGETS, check
 from browser import ARE_CLOSED, CAPTURES, MAY_CALL, MEDIA_FLAGS, expect, in_room, people, still
 from client import User, room_path
 from harness import test
+from test_encrypted_page import has_device
 
 NEEDS_BROWSER = True
 
@@ -50,6 +51,8 @@ async def direct_chat(test, is_encrypted=False, **options):
     options = {**MAY_CALL, **options}
     async with in_room(test, room, {"alice": alice_user, "boris": boris_user}, **options) as (alice, boris):
         alice.name, boris.name = (short_name(user) for user in (alice_user, boris_user))
+        if is_encrypted:
+            await asyncio.gather(has_device(alice_user), has_device(boris_user))
         yield alice, boris, room, alice_user
 
 
@@ -126,7 +129,6 @@ async def _(test):
 @test("a call in an encrypted chat rings, is answered and hung up, and the server reads none of what sets it up")
 async def _(test):
     async with direct_chat(test, is_encrypted=True) as (alice, boris, room, alice_user):
-        # Both have a device by then: each reads the other.
         for person, other in ((alice, boris), (boris, alice)):
             await person.write(f"hello from {person.name}")
             await other.sees(f"hello from {person.name}")
