@@ -24,6 +24,8 @@ REFERENCES = """() => {
 
 # Texts whose contrast to what lies behind them is too low. Pictures and gradients behind a text are left out.
 CONTRAST = """() => {
+  // Something may have come in just now. What goes round for ever cannot be finished.
+  for (const animation of document.getAnimations()) if (animation.effect?.getComputedTiming().endTime < Infinity) animation.finish();
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const colours = new Map();
   const parse = text => {

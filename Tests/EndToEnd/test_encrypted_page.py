@@ -39,6 +39,8 @@ async def _(test):
         async with peers(test, room, [bob], ["sliding"]) as (peer,), in_room(test, room, {"alice": alice}) as page:
             await has_device(alice)
             await sync_until(nia, lambda: room in nia.rooms and len(nia.rooms[room].users) == 3)
+            # His device is signed.
+            await peer.ask("setUpRecovery")
             await peer.ask("send", text="hello from bob")
             await page.sees("hello from bob")
             await page.write("hello from the page")

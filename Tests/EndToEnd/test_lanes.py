@@ -44,9 +44,20 @@ def _(_):
 
 @test("a part fails that takes more than one and a half times its processor time and five seconds; one that nobody has measured has no budget")
 def _(_):
-    assert kept_seconds.excess(KNOWN, "long", 125) is None and kept_seconds.excess(KNOWN, "nap", 6.5) is None
-    assert "long took 126.0 s" in kept_seconds.excess(KNOWN, "long", 126) and kept_seconds.excess(KNOWN, "nap", 6.6)
-    assert kept_seconds.excess(KNOWN, "new", 10_000) is None
+    assert not kept_seconds.excesses(KNOWN, {"long": (1, 125), "nap": (1, 6.5), "new": (1, 10_000)})
+    found = kept_seconds.excesses(KNOWN, {"long": (1, 126), "nap": (1, 6.6)})
+    assert len(found) == 2 and "long took 126.0 s" in found[0] and "nap" in found[1], found
+
+
+@test("on a machine that takes longer for everything the budgets grow as it does, and the one that has grown more is found")
+def _(_):
+    known = {f"part {number}": {"wall": 10, "cpu": 10} for number in range(9)}
+    slow = {name: (1, 19.0) for name in known}
+    assert not kept_seconds.excesses(known, slow | {"part 0": (1, 37.9)})
+    (found,) = kept_seconds.excesses(known, slow | {"part 0": (1, 38.1)})
+    assert "part 0" in found and "1.90" in found, found
+    # A faster one has the same budgets.
+    assert not kept_seconds.excesses(known, {name: (1, 5.0) for name in known} | {"part 0": (1, 20)})
 
 
 @test("the processor time of ended descendants counts, and an orphan ends with the process that it belongs to")
