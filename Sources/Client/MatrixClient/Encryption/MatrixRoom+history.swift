@@ -4,14 +4,6 @@ import JSON
 public import MatrixModel
 import Olm
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The history of encrypted rooms for people who come later. Spec: Client-Server API, "Sharing keys between users".
 extension MatrixRoom {
   /// Gives the keys of the room's messages to somebody who is to be invited, as far as the room showed its history to later members when they were
@@ -57,10 +49,9 @@ extension MatrixClient {
         key: ByteString(decoding: texts.key), counter: ByteString(decoding: texts.counter),
         digest: ByteString(decoding: texts.digest))
     else { throw .badAnswer }
-    let path = "/tmp/martlet-" + random.bytes(16).map { String($0, radix: 16) }.joined()
-    guard PrivateFile.replace(path, with: bytes) else { throw .attachmentIsGone }
-    defer { unlink(path) }
-    return EncryptedFile(try await upload(path: path, mimeType: "application/octet-stream"), keys)
+    guard let file = TemporaryFile(bytes) else { throw .attachmentIsGone }
+    defer { file.remove() }
+    return EncryptedFile(try await upload(path: file.path, mimeType: "application/octet-stream"), keys)
   }
 
   /// Imports what the inviter offers. If it cannot be had, nobody tries again.

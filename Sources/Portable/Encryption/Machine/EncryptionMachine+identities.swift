@@ -35,7 +35,7 @@ extension EncryptionMachine {
       })
   }
 
-  /// Once the lists are known, or cannot be for now.
+  /// A server that does not answer ends them as well: what is known so far is better than nothing.
   mutating func endInspections(at now: Int64) {
     for (number, user) in inspections where !tracker.isAnyAwaited(among: [user], at: now) {
       end(number, .trust(trust(in: user)))
