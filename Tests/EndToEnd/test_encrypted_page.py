@@ -218,12 +218,13 @@ async def _(test):
 async def _(test):
     alice = User(test.base, "alice")
     room = alice.create_room(preset="private_chat", name="Early", initial_state=[ENCRYPTION])
-    early = ["the first"]
+    # Four seconds, in which the room is drawn and the notice looked at.
+    early = ["the first", "the second"]
 
     async def as_while_building(route):
         if early:
             early.pop()
-            await route.fulfill(status=503, headers={"Retry-After": "1"}, body="still being built")
+            await route.fulfill(status=503, headers={"Retry-After": "2"}, body="still being built")
         else:
             await route.continue_()
 
@@ -231,6 +232,10 @@ async def _(test):
         await one.page.route("**/EncryptionWorker.wasm", as_while_building)
         await one.sign_in(alice, room_fragment(room))
         await one.page.get_by_role("alert").filter(has_text="still being built").wait_for()
+        await one.until("""() => {
+          const [notice, writer] = ['.mg-notice', '.mg-composer'].map(name => document.querySelector(name)?.getBoundingClientRect());
+          return notice && writer && notice.bottom <= writer.top;
+        }""")
         await one.write("patience")
         await one.sees("patience")
         await one.page.get_by_role("alert").filter(has_text="still being built").wait_for(state="detached")
