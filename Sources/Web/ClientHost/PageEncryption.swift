@@ -277,7 +277,7 @@ package final class PageEncryption {
     switch delivery {
     case .answer(let id, let body):
       answers[id] = nil
-      answer(.response(id, .answer(status: 200, body: body)))
+      answer(.response(id, .decrypted(body)))
     case .records(let id, let records):
       loads[id] = nil
       guard id != Self.noLoad else { return }
