@@ -19,6 +19,8 @@ package final class EffectRunner {
   private var requests: IDTable<HostTask> = [:]
   private var timers: IDTable<HostTask> = [:]
   package private(set) var isStopped = false
+  /// Whether the store outlives the page.
+  package var isLasting: Bool { !storeName.utf8.isEmpty }
   /// Whether a request is made, and answered, when nothing else is any more.
   package var outlives: (RequestID) -> Bool = { _ in false }
 

@@ -130,14 +130,14 @@ extension Strings {
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
       groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
     // Encryption
-    case encrypted, encryptionStopped, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
-      turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
-      recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
-      recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
-      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles, keyFilesNote,
-      exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase,
-      passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff,
-      newerKeyFile, keyFileTooLarge, keyFileNotWritten
+    case encrypted, encryptionStopped, encryptedNotKept, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption,
+      turnOnEncryptionAsk, turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery,
+      setUpRecoveryNote, recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote,
+      recoveryField, recover, recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored,
+      encryptionUnavailable, encryptionRefused, keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk,
+      resetKeysNote, resetKeysNow, keyFiles, keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote,
+      importKeysNote, importingKeys, passphrase, passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported,
+      wrongPassphrase, notAKeyFile, keyFileCutOff, newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Verification
     case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
       useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,
