@@ -23,6 +23,9 @@ extension EncryptionReport.Outcome {
       writer.write(total)
       writer.write(new)
       writer.write(unusable)
+    case .sealed(let file):
+      writer.write(kind: 21)
+      file.write(to: &writer)
     }
   }
 
@@ -38,6 +41,7 @@ extension EncryptionReport.Outcome {
     case 3: self = .verification(try reader.uint64())
     case 4: self = .trust(try EncryptionReport.Trust(&reader))
     case 20: self = .imported(total: try reader.uint32(), new: try reader.uint32(), unusable: try reader.uint32())
+    case 21: self = .sealed(try EncryptionAction.SealedFile(&reader))
     default: throw .unknownKind
     }
   }

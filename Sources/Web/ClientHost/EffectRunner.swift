@@ -9,6 +9,7 @@ package final class EffectRunner {
   package var server: Server
   package let blobs = BlobShelf()
   package let encryption = PageEncryption()
+  package private(set) lazy var histories = RoomHistories(encryption)
   package let search = PageSearch()
   /// Takes the answers.
   package var answer: (Input) -> Void = { _ in } {

@@ -149,13 +149,14 @@ extension Client {
   /// `query` begins with `?`.
   @inline(never) @discardableResult
   mutating func request(
-    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, sendsToken: Bool? = nil,
-    timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose
+    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, contentType: String? = nil,
+    sendsToken: Bool? = nil, timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose
   ) -> RequestID {
     // A JSON body is due with every POST and PUT, be it empty.
     let body = body ?? (endpoint.method == .post || endpoint.method == .put ? Array("{}".utf8) : nil)
     let request = HTTPRequest(
-      method: endpoint.method, target: path + query, body: body, contentType: body == nil ? nil : "application/json",
+      method: endpoint.method, target: path + query, body: body,
+      contentType: body == nil ? nil : contentType ?? "application/json",
       accessToken: nil, timeoutMilliseconds: timeoutMilliseconds)
     return send(
       PendingRequest(

@@ -9,9 +9,13 @@ extension App {
   /// Asks the user which people to invite.
   func openInvite(to room: RoomID) { dialogs.open { InvitePeopleDialog(self, to: room, in: $0) } }
 
-  /// One after the other; `then` hears who could not be invited, and why the last of them.
+  /// One after the other; `then` hears who could not be invited, and why the last of them. In an encrypted room that shows its history to later
+  /// members they get its keys first.
   func invite(_ users: [UserID], to room: RoomID, _ then: @escaping ([UserID], ClientError?) -> Void) {
-    inviteNext(0, of: users, to: room, [], nil, then)
+    guard let state = client.room(room), state.isEncrypted, client.encrypts,
+      state.historyVisibility == .shared || state.historyVisibility == .worldReadable
+    else { return inviteNext(0, of: users, to: room, [], nil, then) }
+    effects.histories.give(room, to: users) { [self] in inviteNext(0, of: users, to: room, [], nil, then) }
   }
 
   private func inviteNext(

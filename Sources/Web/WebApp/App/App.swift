@@ -87,6 +87,7 @@ final class App<D: DOM> {
       dom.flush()
     }
     effects.encryption.onVerifications = { [self] in verifications.changed() }
+    wireHistories()
   }
 
   func start() {
@@ -167,6 +168,7 @@ final class App<D: DOM> {
       id = nextCommand()
       waiting[id] = then
     }
+    followAcceptance(command)
     take(.command(command, id: id))
   }
 
