@@ -28,7 +28,7 @@ import Testing
     .command(19, .makeHistory(room: "!tea:one.example")),
     .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
     .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
-    .accepted(room: "!tea:one.example", from: "@bob:two.example")
+    .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example"))
   ]
 
   static let reports: [EncryptionReport] = {

@@ -6,7 +6,7 @@ from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
 from client import User
 from harness import PATIENCE, test
-from test_encrypted_page import has_device, has_identity, open_encryption
+from test_encrypted_page import has_identity, open_encryption
 from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True

@@ -33,6 +33,9 @@ package enum EncryptionAction: Equatable, Sendable {
   /// Takes the keys of a history, as `Delivery.history` has offered it. Empty if it cannot be had. Ends with `Outcome.imported`.
   case takeHistory(room: ByteString, from: ByteString, SealedFile)
 
+  /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
+  case askForKeys(room: ByteString)
+
   /// The ciphertext of a file, and what opens it: as events have it, in base64.
   package struct SealedFile: Equatable, Sendable {
     package var bytes: [UInt8]
@@ -102,6 +105,9 @@ extension EncryptionAction {
       writer.write(room)
       writer.write(user)
       file.write(to: &writer)
+    case .askForKeys(let room):
+      writer.write(kind: 23)
+      writer.write(room)
     }
   }
 
@@ -123,6 +129,7 @@ extension EncryptionAction {
     case 20: self = .makeHistory(room: try reader.text())
     case 21: self = .giveHistory(room: try reader.text(), to: try reader.text(), file: try reader.bytes())
     case 22: self = .takeHistory(room: try reader.text(), from: try reader.text(), try SealedFile(&reader))
+    case 23: self = .askForKeys(room: try reader.text())
     default: throw .unknownKind
     }
   }

@@ -146,6 +146,9 @@ struct WorkerDesk {
         return EncryptionStep()
       }
       return keyFiles.next(number).map { handle($0, at: now) }
+    case .askForKeys(let room):
+      guard let room = RoomID(room) else { return unusable(number) }
+      return handle(.command(number, .askForKeys(of: room)), at: now)
     case .makeHistory(let room):
       guard let room = RoomID(room), let input = histories.make(number, of: room) else { return unusable(number) }
       return handle(input, at: now)

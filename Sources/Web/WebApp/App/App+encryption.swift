@@ -35,6 +35,18 @@ extension App {
     }
   }
 
+  /// For the keys of messages that cannot be read.
+  func askDevices(for room: RoomID) {
+    effects.encryption.perform(.askForKeys(room: room.text)) { [self] outcome in
+      switch outcome {
+      case .done: notices.show(.askedDevices)
+      case .failed(.unverified): notices.show(.noOtherDevice, isTrouble: true)
+      default: notices.show(.encryptionUnavailable, isTrouble: true)
+      }
+      dom.flush()
+    }
+  }
+
   func wireHistories() {
     effects.histories.upload = { [self] bytes, then in
       ask(.upload(bytes)) { result in if case .success(let uri) = result { then(uri) } else { then(nil) } }
