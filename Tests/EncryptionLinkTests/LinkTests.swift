@@ -28,7 +28,8 @@ import Testing
     .command(19, .makeHistory(room: "!tea:one.example")),
     .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
     .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
-    .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example"))
+    .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example")),
+    .command(23, .listVerified)
   ]
 
   static let reports: [EncryptionReport] = {
@@ -40,7 +41,8 @@ import Testing
       .ended(
         5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
       .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
-      .ended(6, .sealed(sealed)), .history(room: "!tea:one.example", from: "@bob:two.example", [7])
+      .ended(6, .sealed(sealed)), .ended(7, .users(["@bob:two.example", "@bö:two.example"])),
+      .history(room: "!tea:one.example", from: "@bob:two.example", [7])
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

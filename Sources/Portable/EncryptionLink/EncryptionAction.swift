@@ -33,6 +33,8 @@ package enum EncryptionAction: Equatable, Sendable {
   /// Takes the keys of a history, as `Delivery.history` has offered it. Empty if it cannot be had. Ends with `Outcome.imported`.
   case takeHistory(room: ByteString, from: ByteString, SealedFile)
 
+  /// Ends with `Outcome.users`: the other users who are verified.
+  case listVerified
   /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
   case askForKeys(room: ByteString)
 
@@ -108,6 +110,7 @@ extension EncryptionAction {
     case .askForKeys(let room):
       writer.write(kind: 23)
       writer.write(room)
+    case .listVerified: writer.write(kind: 24)
     }
   }
 
@@ -130,6 +133,7 @@ extension EncryptionAction {
     case 21: self = .giveHistory(room: try reader.text(), to: try reader.text(), file: try reader.bytes())
     case 22: self = .takeHistory(room: try reader.text(), from: try reader.text(), try SealedFile(&reader))
     case 23: self = .askForKeys(room: try reader.text())
+    case 24: self = .listVerified
     default: throw .unknownKind
     }
   }

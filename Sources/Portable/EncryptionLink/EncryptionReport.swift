@@ -71,6 +71,7 @@ package enum EncryptionReport: Equatable, Sendable {
     case verification(UInt64)
     case trust(Trust)
     case sealed(EncryptionAction.SealedFile)
+    case users([ByteString])
   }
 
   package enum Recovery: UInt8, Sendable {

@@ -22,7 +22,9 @@ struct HistoryActions {
   }
 
   /// What is damaged, or empty, has no keys: nobody tries again.
-  mutating func take(_ number: UInt64, _ file: EncryptionAction.SealedFile, of room: RoomID, from giver: UserID) -> MachineInput? {
+  mutating func take(_ number: UInt64, _ file: EncryptionAction.SealedFile, of room: RoomID, from giver: UserID)
+    -> MachineInput?
+  {
     running[number] = .take(room, from: giver, keys: Self.keys(of: file, room, giver), next: 0, new: 0)
     return next(number)
   }

@@ -146,6 +146,9 @@ struct WorkerDesk {
         return EncryptionStep()
       }
       return keyFiles.next(number).map { handle($0, at: now) }
+    case .listVerified:
+      ended.append(.ended(number, .users(host?.verifiedUsers.map { $0.text } ?? [])))
+      return EncryptionStep()
     case .askForKeys(let room):
       guard let room = RoomID(room) else { return unusable(number) }
       return handle(.command(number, .askForKeys(of: room)), at: now)
@@ -156,7 +159,8 @@ struct WorkerDesk {
       guard let room = RoomID(room), let user = UserID(user), let file = try? JSON.parse(file) else { return unusable(number) }
       return handle(.command(number, .shareHistory(room, with: user, file: file)), at: now)
     case .takeHistory(let room, let user, let file):
-      guard let room = RoomID(room), let user = UserID(user), let input = histories.take(number, file, of: room, from: user) else {
+      guard let room = RoomID(room), let user = UserID(user), let input = histories.take(number, file, of: room, from: user)
+      else {
         return unusable(number)
       }
       return proceed(number, input, at: now)

@@ -212,7 +212,8 @@ import Testing
     let mark = "," + name + #":{"sender_key":"A","proven":true,"trust":"verified","giver":"@alice:test"}"#
     let forged = [
       encryption, Wire.event("m.room.message", "$f", #"{"msgtype":"m.text","body":"forged"}"#, extra: mark),
-      Wire.event("m.room.encrypted", "$u", #"{"algorithm":"m.megolm.v1.aes-sha2","martlet.undecr\u0079ptable":"m.blacklisted"}"#)
+      Wire.event(
+        "m.room.encrypted", "$u", #"{"algorithm":"m.megolm.v1.aes-sha2","martlet.undecr\u0079ptable":"m.blacklisted"}"#)
     ]
     host.sync(Wire.join(forged))
     for var host in [host, host.restarted()] {

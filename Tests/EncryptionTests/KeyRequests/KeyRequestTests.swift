@@ -59,7 +59,9 @@ import Testing
     #expect(tablet.machine.keyRequests.open.isEmpty)
   }
 
-  @Test func `a device that has asked once asks again when its user wants that, and fails at once if nobody could answer`() throws {
+  @Test func `a device that has asked once asks again when its user wants that, and fails at once if nobody could answer`()
+    throws
+  {
     var world = try world()
     let tablet = world.hosts[2]
     let event = try EncryptedEvent(try #require(Event(world.server.events[0])), in: ModelServer.room)

@@ -23,7 +23,9 @@ package enum EventMarks {
       while at + 16 < bytes.count {
         switch bytes[at] {
         case UInt8(ascii: "\\"):
-          if bytes[at + 1] == UInt8(ascii: "u"), bytes[at + 2] == UInt8(ascii: "0"), bytes[at + 3] == UInt8(ascii: "0") { return true }
+          if bytes[at + 1] == UInt8(ascii: "u"), bytes[at + 2] == UInt8(ascii: "0"), bytes[at + 3] == UInt8(ascii: "0") {
+            return true
+          }
           // What follows is escaped.
           at += 1
         case UInt8(ascii: "m"):

@@ -54,14 +54,6 @@ extension App {
     effects.histories.fetch = { [self] in fetchMedia($0, limit: $1, $2) }
   }
 
-  /// Before the user accepts an invitation: its sender may have given them the keys of what was said before.
-  func followAcceptance(_ command: Command) {
-    guard case .rooms(.join(let address, _, _)) = command, let id = RoomID(address), let room = client.room(id),
-      room.membership == .invite, let inviter = room.inviter
-    else { return }
-    effects.encryption.accept(id, from: inviter)
-  }
-
   /// Which new rooms the server wants to be encrypted. `then` is not called if it does not answer.
   func learnWishes(_ then: @escaping (EncryptionWishes) -> Void) {
     if let wishes { return then(wishes) }

@@ -168,8 +168,7 @@ final class App<D: DOM> {
       id = nextCommand()
       waiting[id] = then
     }
-    followAcceptance(command)
-    take(.command(command, id: id))
+    prepare(command) { [self] in take(.command(command, id: id)) }
   }
 
   func nextCommand() -> CommandID {
