@@ -33,10 +33,9 @@ struct HistoryActions {
   func next(_ number: UInt64) -> MachineInput? {
     switch running[number] {
     case .make(let room, _, let next): .exportKeys(number, of: room, slice: UInt8(clamping: next))
-    case .take(let room, let giver, let keys, let next, _):
-      next == keys.count
-        ? .historyTaken(room, from: giver)
-        : .importKeys(number, Array(keys[next..<min(next + Self.keysOfStep, keys.count)]))
+    case .take(let room, let giver, let keys, let next, _) where next == keys.count: .historyTaken(room, from: giver)
+    case .take(_, _, let keys, let next, _):
+      .importKeys(number, Array(keys[next..<min(next + Self.keysOfStep, keys.count)]))
     case nil: nil
     }
   }
