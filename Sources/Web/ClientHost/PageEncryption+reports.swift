@@ -49,7 +49,7 @@ extension PageEncryption {
     }
   }
 
-  private func deliver(_ delivery: EncryptionReport.Delivery) {
+  func deliver(_ delivery: EncryptionReport.Delivery) {
     switch delivery {
     case .answer(let id, let body):
       answers[id] = nil

@@ -22,7 +22,7 @@ extension App {
         if aspects.contains(.settings), client.room(id)?.isEncrypted ?? false { effects.encryption.begin() }
       case .session:
         if hasEncryptedRoom { effects.encryption.begin() }
-      case .connection: if client.encryptsNewChats, client.connection == .running { prepareEncryption() }
+      case .connection: if client.encryptsNewChats, client.connectionIsRunning { prepareEncryption() }
       default: break
       }
     }
