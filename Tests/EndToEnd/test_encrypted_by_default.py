@@ -29,7 +29,7 @@ def served(test, **settings):
 
 
 def is_encrypted(user, room):
-    return user.get(room_path(room, "state/m.room.encryption/")).status == 200
+    return user.get(room_path(room, "state", "m.room.encryption", "")).status == 200
 
 
 def newest(user, known=()):

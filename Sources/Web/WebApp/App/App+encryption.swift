@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import WebHost
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {

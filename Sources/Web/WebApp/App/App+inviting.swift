@@ -1,4 +1,5 @@
 import ClientCore
+import ClientHost
 import JSON
 import MatrixModel
 import Messenger

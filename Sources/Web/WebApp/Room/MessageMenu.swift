@@ -1,4 +1,6 @@
 import ClientCore
+import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
