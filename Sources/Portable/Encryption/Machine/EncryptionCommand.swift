@@ -23,6 +23,9 @@ package enum EncryptionCommand: Sendable {
   /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
   /// are none.
   case shareHistory(RoomID, with: UserID, file: JSON)
+  /// Asks the other devices of the user at once for all keys that messages of the room lack, also if they were asked before. Fails with `unverified`
+  /// if there is no verified one, or this device is not.
+  case askForKeys(of: RoomID)
   /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
   case verify(VerificationTarget)
   case verification(Verification.ID, VerificationStep)
