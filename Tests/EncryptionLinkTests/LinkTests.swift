@@ -23,7 +23,8 @@ import Testing
     .command(11, .verification(3, .compare)), .command(12, .verification(3, .confirm)),
     .command(13, .verification(3, .mismatch)), .command(14, .verification(3, .cancel)),
     .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example")),
-    .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8)
+    .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8),
+    .command(19, .tell(DeviceEvent(type: "m.tea", content: [1]), [LinkDevice(user: "@bob:two.example", device: "PHONE")]))
   ]
 
   static let reports: [EncryptionReport] = {
@@ -34,7 +35,12 @@ import Testing
       .ended(3, .failed(.wrongKey)), .ended(4, .verification(3)),
       .ended(
         5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
-      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256)
+      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
+      .ended(6, .told([LinkDevice(user: "@bob:two.example", device: "PHONE")])),
+      .received(
+        ReceivedDeviceEvent(
+          event: DeviceEvent(type: "m.tea", content: [1]), sender: LinkDevice(user: "@bob:two.example", device: "PHONE"),
+          isSigned: true, isReader: false))
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

@@ -75,6 +75,8 @@ package enum EncryptionAction: Equatable, Sendable {
   case exportKeys(passphrase: ByteString)
   /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
   case importKeys([UInt8], passphrase: ByteString)
+  /// Sends an event to those of the devices that may have keys of rooms. Ends with `EncryptionReport.Outcome.told`.
+  case tell(DeviceEvent, [LinkDevice])
 }
 
 /// A record of the page's store.
@@ -225,6 +227,10 @@ extension EncryptionAction {
       writer.write(kind: 12)
       writer.write(file)
       writer.write(passphrase)
+    case .tell(let event, let devices):
+      writer.write(kind: 30)
+      writer.write(event)
+      writer.write(devices) { $0.write($1) }
     }
   }
 
@@ -243,6 +249,7 @@ extension EncryptionAction {
     case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
     case 11: self = .exportKeys(passphrase: try reader.text())
     case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
+    case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     default: throw .unknownKind
     }
   }

@@ -30,6 +30,8 @@ package final class PageEncryption {
   package var onNew: () -> Void = {}
   /// Keys came for messages of the room.
   package var onLate: (RoomID) -> Void = { _ in }
+  /// Another device has sent the page something.
+  package var onReceived: (ReceivedDeviceEvent) -> Void = { _ in }
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
@@ -303,6 +305,7 @@ package final class PageEncryption {
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
       onLate(room)
+    case .received(let event): onReceived(event)
     case .ended(let number, let outcome):
       if resetting == number { resetting = nil }
       progresses[number] = nil

@@ -156,7 +156,8 @@ package struct EncryptionHost: Sendable {
     case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
     case .history(let room, let giver, let file): step.histories.append(HistoryOffer(room: room, giver: giver, file: file))
-    case .prepared, .devices, .identities, .received, .refused: break
+    case .received(let message): step.later.append(.received(message))
+    case .prepared, .devices, .identities, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }
   }
