@@ -10,7 +10,7 @@ struct CallKeysTests {
   private static let room = RoomID("!r:test")!
   private let ann = CallDeviceName(UserID("@ann:test")!, "DESK")
   private let bob = CallDeviceName(UserID("@bob:test")!, "PHONE")
-  private let carol = CallDeviceName(UserID("@carol:test")!, "PHONE")
+  private let carol = CallDeviceName(UserID("@carol:test")!, "TABLET")
 
   /// Counts secrets.
   private final class Count: Sendable {
