@@ -6,7 +6,7 @@ from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
 from client import User
 from harness import PATIENCE, test
-from test_encrypted_page import has_device, open_encryption
+from test_encrypted_page import has_identity, open_encryption
 from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
@@ -29,18 +29,6 @@ async def two_people(test, **options):
     async with in_room(test, room, {"alice": alice, "boris": boris}, **options) as (one, other):
         await asyncio.gather(has_identity(alice), has_identity(boris))
         yield one, other
-
-
-async def has_identity(user):
-    """Until the user's device is signed."""
-    await has_device(user)
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = (await asyncio.to_thread(user.post, "keys/query", {"device_keys": {user.user_id: []}})).ok()
-            keys = answer.get("self_signing_keys", {}).get(user.user_id)
-            if keys and any(len(device["signatures"][user.user_id]) > 1 for device in answer["device_keys"][user.user_id].values()):
-                return
-            await asyncio.sleep(0.05)
 
 
 async def ask(one):

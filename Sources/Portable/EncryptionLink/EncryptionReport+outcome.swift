@@ -26,6 +26,12 @@ extension EncryptionReport.Outcome {
       writer.write(total)
       writer.write(new)
       writer.write(unusable)
+    case .sealed(let file):
+      writer.write(kind: 21)
+      file.write(to: &writer)
+    case .users(let users):
+      writer.write(kind: 22)
+      writer.write(users) { $0.write($1) }
     }
   }
 
@@ -42,6 +48,8 @@ extension EncryptionReport.Outcome {
     case 4: self = .trust(try EncryptionReport.Trust(&reader))
     case 30: self = .told(try reader.devices())
     case 20: self = .imported(total: try reader.uint32(), new: try reader.uint32(), unusable: try reader.uint32())
+    case 21: self = .sealed(try EncryptionAction.SealedFile(&reader))
+    case 22: self = .users(try reader.list { (one) throws(LinkError) in try one.text() })
     default: throw .unknownKind
     }
   }

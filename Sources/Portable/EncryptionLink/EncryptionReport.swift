@@ -43,6 +43,8 @@ package enum EncryptionReport: Equatable, Sendable {
     case received(ReceivedDeviceEvent)
     /// How far an action has come. It waits for `EncryptionRequest.proceed`.
     case progress(UInt64, done: UInt32, of: UInt32)
+    /// Somebody who has invited the user offers the keys of the room's history, at an `EncryptedFile` in JSON: `EncryptionAction.takeHistory`.
+    case history(room: ByteString, from: ByteString, [UInt8])
   }
 
   /// What views show.
@@ -72,6 +74,8 @@ package enum EncryptionReport: Equatable, Sendable {
     case trust(Trust)
     /// The devices that were sent what `EncryptionAction.tell` said.
     case told([LinkDevice])
+    case sealed(EncryptionAction.SealedFile)
+    case users([ByteString])
   }
 
   package enum Recovery: UInt8, Sendable {
@@ -237,6 +241,11 @@ extension EncryptionReport.Delivery {
       writer.write(number)
       writer.write(done)
       writer.write(count)
+    case .history(let room, let user, let file):
+      writer.write(kind: 21)
+      writer.write(room)
+      writer.write(user)
+      writer.write(file)
     }
   }
 
@@ -253,6 +262,7 @@ extension EncryptionReport.Delivery {
     case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
     case 30: self = .received(try reader.receivedDeviceEvent())
     case 20: self = .progress(try reader.uint64(), done: try reader.uint32(), of: try reader.uint32())
+    case 21: self = .history(room: try reader.text(), from: try reader.text(), try reader.bytes())
     default: throw .unknownKind
     }
   }

@@ -196,7 +196,7 @@ extension Input {
   /// nil for what is not the core's.
   fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
-    case .answer(let request, let body): self = .response(request, .answer(status: 200, body: body))
+    case .answer(let request, let body): self = .response(request, .decrypted(body))
     case .records(let load, let records):
       self = .loaded(load, records.map { StoreRecord(key: $0.key, value: $0.value) })
     case .encrypted(let message, let content): self = .encrypted(message, content)

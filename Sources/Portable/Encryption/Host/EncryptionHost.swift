@@ -38,6 +38,8 @@ package struct EncryptionHost: Sendable {
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
+  /// Other users who are verified, in the order of their IDs.
+  package var verifiedUsers: [UserID] { machine.identities.verified }
   /// Whether everything is done that follows from verifications.
   package var isSettled: Bool { machine.hasSettled }
   /// Those under way, and those that have ended until the user has seen it; the oldest first.
