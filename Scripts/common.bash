@@ -105,6 +105,7 @@ progress_of() {
 time_left() {
   if [ "$1" -ge 90 ]; then printf ', about %s min left' $((($1 + 30) / 60))
   elif [ "$1" -ge 5 ]; then printf ', about %s s left' "$1"
+  elif [ "$1" -lt -30 ]; then printf ', longer than usual'
   fi
 }
 

@@ -103,7 +103,13 @@ extension MatrixRoom {
   @discardableResult
   func until(_ what: String, _ isSo: @Sendable (Room) -> Bool) async throws -> Room {
     let id = self.id
-    return try await client.until(what) { client in client.state(of: id).flatMap { isSo($0) ? $0 : nil } }
+    do {
+      return try await client.until(what) { client in client.state(of: id).flatMap { isSo($0) ? $0 : nil } }
+    } catch let failure as Failure {
+      guard let room = await state else { throw failure }
+      throw Failure(
+        "\(failure); in the end \(room.notificationCount) unread, \(room.highlightCount) mentions, \(room.joinedMemberCount) members")
+    }
   }
 
   /// Opens the room and waits for an item.

@@ -24,6 +24,7 @@ final class Folder: Sendable {
     _ migrations: [Migration] = [Migration.notes], _ adjust: (inout DatabaseConfiguration) -> Void = { _ in }
   ) throws -> Database {
     var configuration = DatabaseConfiguration(path: database)
+    configuration.rehearsesJobs = false
     adjust(&configuration)
     return try Database(configuration, migrations: migrations)
   }

@@ -60,6 +60,30 @@ struct GroupCommitTests {
     #expect(database.statistics.commits == 1 + 3)
   }
 
+  @Test("A job that is rehearsed is undone before it counts: rows, position, staging")
+  func rehearsal() async throws {
+    let database = try folder.open { $0.rehearsesJobs = true }
+    let journal = Journal()
+    let results = await batch(
+      database,
+      [
+        { transaction in
+          journal.note("a runs")
+          transaction.afterCommit { journal.note("a published") }
+          transaction.onRollback { journal.note("a undone") }
+          return try transaction.addNote(by: "a")
+        },
+        { transaction in
+          try transaction.addNote(by: "b")
+          throw Refused(name: "b")
+        }
+      ])
+    #expect(try results[0].get() == 1)
+    #expect(throws: Refused(name: "b")) { try results[1].get() }
+    #expect(journal.all == ["a runs", "a undone", "a runs", "a published"])
+    #expect(try await database.read { try $0.authors() } == ["a"])
+  }
+
   @Test("A job that throws is undone alone: rows, position, staging")
   func failedJobIsUndoneAlone() async throws {
     let database = try folder.open()

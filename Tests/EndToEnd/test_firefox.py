@@ -5,6 +5,9 @@ from browser import PASSWORD
 from client import User, fresh
 from firefox import firefox
 from harness import test
+from test_encrypted_page import has_device
+from test_encryption import peers, reads
+from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
 
@@ -98,4 +101,30 @@ async def _(test):
         friend.sync_until(lambda answer: "m.call.invite" in str(answer))
         await browser.click("button", "Hang up")
         friend.sync_until(lambda answer: "m.call.hangup" in str(answer))
+        assert not browser.troubles, browser.troubles
+
+
+@test("Firefox: an encrypted room is read and written, and read again after a reload")
+async def _(test):
+    user, friend = User(test.base, "fox"), User(test.base, "friend")
+    room = user.create_room(preset="private_chat", name="Earth", initial_state=[ENCRYPTION], invite=[friend.user_id])
+    friend.join(room)
+    async with peers(test, room, [friend], ["v3"]) as (peer,), firefox(test.artifacts) as browser:
+        await browser.open(test.base + "/")
+        await browser.write("User name", user.user_id)
+        await browser.write("Password", PASSWORD)
+        await browser.click("button", "Sign in")
+        await browser.find("button", "Your profile")
+        await browser.open(f"{test.base}/#room/{room}")
+        await has_device(user)
+        await peer.ask("send", text="the hole has two ends")
+        await browser.sees("the hole has two ends")
+        await browser.write("Write a message", "and a third\ue007")
+        await reads(peer, "the hole has two ends", "and a third")
+        # The keys are in IndexedDB.
+        await browser.open("about:blank")
+        await browser.open(f"{test.base}/#room/{room}")
+        await browser.sees("the hole has two ends")
+        await browser.sees("and a third")
+        await browser.picture(os.path.join(test.artifacts, "firefox-encrypted.png"))
         assert not browser.troubles, browser.troubles

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where the database is and how much it may use.
 package struct DatabaseConfiguration: Sendable {
   /// How far a commit is pushed before its callers hear of it.
@@ -27,6 +29,9 @@ package struct DatabaseConfiguration: Sendable {
   /// Pages in the write-ahead log after which it is copied into the database, between two commits; at four
   /// times as many that waits for readers.
   package var checkpointPages = 4_000
+  /// Each write job is run, undone and run again, and only then counts. For tests: a job that may run again leaves nothing behind when it is
+  /// undone. `MARTLET_DATABASE_TWICE=1` says so for all databases of the process.
+  package var rehearsesJobs = getenv("MARTLET_DATABASE_TWICE") != nil
 
   package init(path: String) { self.path = path }
 }

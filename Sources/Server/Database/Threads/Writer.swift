@@ -16,6 +16,7 @@ final class Writer: @unchecked Sendable {
   private let connection: Connection
   private let transaction: WriteTransaction
   private let batchLimit: Int
+  private let rehearsesJobs: Bool
   private var checkpoints: Checkpoints
 
   /// `connection` has the newest schema already.
@@ -26,6 +27,7 @@ final class Writer: @unchecked Sendable {
     committedPosition = Atomic(head)
     queue = BoundedQueue(limit: configuration.writeQueueLimit)
     batchLimit = max(1, configuration.batchLimit)
+    rehearsesJobs = configuration.rehearsesJobs
     checkpoints = Checkpoints(configuration)
   }
 
@@ -63,6 +65,7 @@ final class Writer: @unchecked Sendable {
         continue
       }
       do {
+        if rehearsesJobs { try rehearse(job) }
         succeeded.append((job, try batch.count == 1 ? runAlone(job) : run(job)))
       } catch {
         failed.append((job, error))
@@ -120,6 +123,18 @@ final class Writer: @unchecked Sendable {
       transaction.undo(to: mark)
       throw error
     }
+  }
+
+  /// Runs a job and undoes it. Whether it throws is seen when it runs again.
+  private func rehearse(_ job: WriteJob) throws(DatabaseError) {
+    let mark = transaction.mark
+    try connection.run("SAVEPOINT rehearsal")
+    _ = try? job.perform(transaction)
+    if connection.isInTransaction {
+      try connection.run("ROLLBACK TO rehearsal")
+      try connection.run("RELEASE rehearsal")
+    }
+    transaction.undo(to: mark)
   }
 
   /// Nothing of the batch is kept.
