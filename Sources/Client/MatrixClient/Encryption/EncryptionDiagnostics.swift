@@ -1,5 +1,5 @@
+public import ClientCore
 import Encryption
-public import EventContent
 
 /// What became of encrypted messages since the client began. It is for this user, for instance in a report that they send: the client tells nobody.
 public struct EncryptionDiagnostics: Equatable, Sendable {
