@@ -87,6 +87,8 @@ async def join(person):
     await person.begin_call("Join")
 
 
+# Three browsers with cameras, a departure that others wait five seconds for, and a return.
+# Proves M42
 @test("three people in the call of an encrypted room see and hear each other, and the call says that it is encrypted")
 async def _(test):
     async with vault(test, "alice", "boris", "carol") as (room, users, alice, boris, carol):

@@ -103,9 +103,11 @@ final class GroupCalls<D: DOM> {
     return false
   }
 
-  /// False once the person was told that this browser cannot take part: in an encrypted room nothing is sent that the server could see or hear.
+  /// False once the person was told that this browser cannot take part: in an encrypted room nothing is sent that the server could see or hear. False
+  /// also for a room that the page has not told of, which may be encrypted.
   private func mayJoin(_ id: RoomID) -> Bool {
-    guard desk.room(id)?.isEncrypted ?? false, !canSeal() else { return true }
+    guard let known = desk.room(id) else { return false }
+    guard known.isEncrypted, !canSeal() else { return true }
     desk.tell(Word.groupCallCannotSeal.text, isTrouble: true)
     return false
   }

@@ -62,7 +62,7 @@ final class OngoingCall<D: DOM> {
       show()
     }
     host.onMedia = { [self] in heard($0) }
-    if known?.isEncrypted ?? false { seal(host) }
+    if known?.isEncrypted ?? true { seal(host) }
     host.media?.prefer(.kept)
     publishCamera(withPicture: setup.hasCamera)
     if setup.isMuted { toggle(.audio) }
