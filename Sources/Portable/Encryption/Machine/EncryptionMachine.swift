@@ -58,6 +58,7 @@ package struct EncryptionMachine: Sendable {
   var writing: [RoomID: RoomWriting] = [:]
   var waiting = WaitingEvents()
   var unsettled = UnsettledTrust()
+  var figures = EncryptionFigures()
   var quota = KeyQuota()
   /// Users whose devices could not begin a session with this one. In memory only.
   var unreached: Set<UserID> = []
