@@ -6,19 +6,11 @@ export const service = program => {
     // `id` is told each message under code 1, and under code 0 that the Worker is gone.
     encryption_open(id) {
       const worker = new Worker(new URL('encryption-worker.js', import.meta.url), { type: 'module' });
-      let isBuilding = false, endBuilding = null, sent = 0;
-      // The first message says whose keys they are; nobody waits before there is another.
-      const tell = () => { if (isBuilding && sent > 1) endBuilding ??= program.building(); };
+      let endBuilding = null;
       worker.onmessage = ({ data }) => {
-        if (data === 'building') {
-          isBuilding = true;
-          tell();
-        } else if (data === 'built') {
-          isBuilding = false;
-          endBuilding?.();
-        } else {
-          program.dispatch(id, 1, 0, 0, data);
-        }
+        if (data === 'building') endBuilding = program.building();
+        else if (data === 'built') endBuilding?.();
+        else program.dispatch(id, 1, 0, 0, data);
       };
       worker.onerror = event => {
         event.preventDefault();
@@ -26,13 +18,8 @@ export const service = program => {
         worker.terminate();
         program.dispatch(id, 0);
       };
-      const send = message => {
-        worker.postMessage(message, [message.buffer]);
-        sent++;
-        tell();
-      };
-      objects.set(id, { send, stop: () => worker.terminate() });
+      objects.set(id, { worker, stop: () => worker.terminate() });
     },
-    encryption_send(id, message) { objects.get(id)?.send(message); },
+    encryption_send(id, message) { objects.get(id)?.worker.postMessage(message, [message.buffer]); },
   };
 };

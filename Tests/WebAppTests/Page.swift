@@ -50,7 +50,7 @@ final class Page {
   private func perform(_ effect: Effect) {
     switch effect {
     case .request(let id, let request):
-      if let wellKnown, request.target.contains("/.well-known/") {
+      if let wellKnown, request.target.contains("/.well-known/matrix/client") {
         app.take(.response(id, .answer(status: 200, body: Array(wellKnown.utf8))))
       } else {
         requests.append((id, request))
