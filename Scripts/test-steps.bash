@@ -156,7 +156,7 @@ long_texts=(
   'fuzz 30 A minute of search for each parser'
   'kills 15 1,000 kills of a client that syncs into a file'
   'agreement 40 10,000 random actions, after which all clients agree'
-  'encrypted 60 Fifty minutes of 20 clients in an encrypted room that are killed, cut off and robbed of keys'
+  'encrypted 60 Forty-five minutes of 20 clients in an encrypted room amid all that may befall them; five of devices on a server that is killed'
   'resolution 10 Our resolver of room states beside Synapse'\''s, 100,000 cases'
   'storm 10 A minute of 200 clients, half of them hostile'
   'fuzzed 20 Ten minutes of requests made of the specification'
@@ -221,7 +221,10 @@ long_module() {
 }
 long_kills() { long_module kills '1,000 kills of a client that syncs into a file'; }
 long_agreement() { long_module agreement '10,000 random actions, after which all clients agree'; }
-long_encrypted() { long_module encryption_storm 'Fifty minutes of 20 clients in an encrypted room that are killed, cut off and robbed of keys' 3600; }
+long_encrypted() {
+  long_module device_storm 'Five minutes of logins, uploads, claims and messages on a server that is killed' 900
+  long_module encryption_storm 'Forty-five minutes of 20 clients in an encrypted room that are killed, sleep, are cut off and robbed of keys' 3600
+}
 long_resolution() { long_module state_resolution 'Our resolver of room states beside Synapse'\''s, 100,000 cases'; }
 long_storm() { long_module storm 'A minute of 200 clients, half of them hostile'; }
 long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specification'; }

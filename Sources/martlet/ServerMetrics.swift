@@ -2,6 +2,7 @@ import CallServer
 import Database
 import HTTPServer
 import Homeserver
+import ServerAccounts
 import ServerCore
 import Telemetry
 
@@ -34,6 +35,23 @@ enum ServerMetrics {
     metrics.measured("martlet_database_waiting_reads", "Waiting read jobs.") {
       Double(database.statistics.waitingReads)
     }
+    register(homeserver.deviceLists.census, in: metrics)
+  }
+
+  private static func register(_ devices: DeviceCensus, in metrics: Metrics) {
+    func measured(_ name: StaticString, _ help: StaticString, _ figure: DeviceCensus.Figure) {
+      metrics.measured(name, help, isCounter: figure != .waitingMessages) { Double(devices[figure]) }
+    }
+    measured("martlet_one_time_keys_uploaded_total", "One-time keys that devices uploaded.", .uploadedKeys)
+    measured("martlet_one_time_keys_claimed_total", "One-time keys that were given to those who claimed one.", .claimedKeys)
+    measured(
+      "martlet_fallback_keys_claimed_total", "Claims answered with the fallback key, as no one-time key was left.",
+      .fallbackClaims)
+    measured("martlet_empty_claims_total", "Claims of devices that had no key at all.", .emptyClaims)
+    measured("martlet_to_device_messages_total", "Messages to devices, counted for each receiver.", .sentMessages)
+    measured(
+      "martlet_to_device_dropped_total", "Messages dropped because too many waited for a device.", .droppedMessages)
+    measured("martlet_to_device_waiting", "Messages that wait for their devices.", .waitingMessages)
   }
 
   static func register(_ disk: DiskSpace, in metrics: Metrics = .process) {

@@ -28,6 +28,8 @@ extension Peer {
     /// What the operating system says of the network.
     case network(Bool)
     case rest(Bool)
+    /// The clock is that many milliseconds fast from now on.
+    case clock(Int64)
     /// What it believes, see `Report`.
     case report(since: EventID?, threads: [EventID])
     case stop
@@ -64,6 +66,7 @@ extension Peer {
       case ("retry", _, _): self = .retry
       case ("network", _, _): self = .network(isOn)
       case ("rest", _, _): self = .rest(isOn)
+      case ("clock", _, _): self = .clock(json["error"]?.integer ?? 0)
       case ("report", _, _):
         let threads = (json["threads"]?.elements).map { Array($0) } ?? []
         self = .report(since: EventID(json["since"]), threads: threads.compactMap { EventID($0) })

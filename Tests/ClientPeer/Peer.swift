@@ -17,7 +17,7 @@ actor Peer {
     switch command {
     case .stop: return false
     // In the order of the commands: they end in the outbox, or at once.
-    case .send, .edit, .react, .reply, .thread, .typing, .viewed, .network, .rest, .retry:
+    case .send, .edit, .react, .reply, .thread, .typing, .viewed, .network, .rest, .clock, .retry:
       await carryOut(command, id)
     default:
       running += 1
@@ -58,6 +58,7 @@ actor Peer {
     case .name(let name): try await room.client.setDisplayName(name)
     case .retry: try await room.client.perform(.sending(.retryAll(room.id)))
     case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
+    case .clock(let error): MatrixClient.setClockError(error)
     case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
     case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity: break
     default: try await performReading(command)
@@ -74,6 +75,7 @@ actor Peer {
       writer.member("is_verified", status.isVerified)
       if case .on(let waiting) = status.backup { writer.member("waiting", waiting) }
       writer.member("is_restoring", status.restore != nil)
+      if let diagnostics = await encryption.diagnostics { Report.write(diagnostics, to: &writer) }
       writer.member("recovery", ByteString("\(try await encryption.recoveryState())"))
     case .setUpRecovery(let passphrase):
       writer.member("key", ByteString(try await encryption.setUpRecovery(passphrase: passphrase)))

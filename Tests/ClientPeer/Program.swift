@@ -2,7 +2,7 @@ import Foundation
 import MatrixClient
 
 /// A client that a test steers: `client-peer --homeserver URL --user NAME --password TEXT --room ID --store FILE [--sync v3|sliding]
-/// [--threads-inline]`.
+/// [--threads-inline] [--clock-error MILLISECONDS]`.
 ///
 /// It says `{"ready":true}`, then takes commands from its input, a JSON object each line (`Peer.Command`), and answers each with a line
 /// that has the command's `id`. It ends with its input, or by `stop`. A store that is signed in goes on without a server.
@@ -38,6 +38,8 @@ struct Program {
       case "--store": store = arguments.popFirst() ?? ""
       case "--sync": syncMode = arguments.popFirst() == "sliding" ? .sliding : .v3
       case "--threads-inline": showsThreadsInline = true
+      case "--clock-error":
+        MatrixClient.setClockError(arguments.popFirst().flatMap { Int64($0) } ?? 0)
       default: throw Misuse("unknown option \(argument)")
       }
     }

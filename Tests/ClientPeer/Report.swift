@@ -159,3 +159,21 @@ extension TimelineItem {
     }
   }
 }
+
+extension Report {
+  static func write(_ diagnostics: EncryptionDiagnostics, to writer: inout JSONWriter) {
+    writer.key("unread")
+    writer.object { writer in
+      for (reason, unread) in diagnostics.unread {
+        writer.key(reason.name)
+        writer.write(Int64(unread.longestWait.components.seconds))
+      }
+    }
+    writer.member("ever_unread", diagnostics.everUnread)
+    writer.member("late", diagnostics.late.count)
+    writer.member("later_than_a_minute", diagnostics.late.later)
+    writer.member("longest_ms", Int64(diagnostics.late.longest / .milliseconds(1)))
+    writer.member("repaired", diagnostics.repairedSessions)
+    writer.member("refused", diagnostics.refusedDevices)
+  }
+}

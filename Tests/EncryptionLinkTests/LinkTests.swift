@@ -25,6 +25,7 @@ import Testing
     .command(13, .verification(3, .mismatch)), .command(14, .verification(3, .cancel)),
     .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example")),
     .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8),
+    .command(24, .tell(DeviceEvent(type: "m.tea", content: [1]), [LinkDevice(user: "@bob:two.example", device: "PHONE")])),
     .command(19, .makeHistory(room: "!tea:one.example")),
     .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
     .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
@@ -41,6 +42,11 @@ import Testing
       .ended(
         5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
       .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
+      .ended(8, .told([LinkDevice(user: "@bob:two.example", device: "PHONE")])),
+      .received(
+        ReceivedDeviceEvent(
+          event: DeviceEvent(type: "m.tea", content: [1]), sender: LinkDevice(user: "@bob:two.example", device: "PHONE"),
+          isSigned: true, isReader: false)),
       .ended(6, .sealed(sealed)), .ended(7, .users(["@bob:two.example", "@bö:two.example"])),
       .history(room: "!tea:one.example", from: "@bob:two.example", [7])
     ]

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import looks
 from chromium import DESKTOP, browsers
+from clear_text import ALWAYS_SEALED, specific
 from client import PASSWORD, Api
 from harness import PATIENCE, Runner
 
@@ -125,6 +126,25 @@ def log_in(base, user_id):
     return json.dumps(session)
 
 
+# After each test of these, every browser's store is searched for what was written and for tokens.
+ENCRYPTED_MODULES = ("encrypted_page", "verification_page")
+
+# Everything that the origin keeps in the browser, as text.
+KEPT = """async () => {
+  const texts = Object.entries(localStorage).map(entry => entry.join(' '));
+  for (const { name } of await indexedDB.databases()) {
+    const database = await new Promise((then, failed) => Object.assign(indexedDB.open(name), { onsuccess: e => then(e.target.result), onerror: failed }));
+    for (const table of database.objectStoreNames) {
+      const all = database.transaction(table).objectStore(table).getAll();
+      await new Promise(then => { all.onsuccess = then; });
+      texts.push(...all.result.map(value => value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)));
+    }
+    database.close();
+  }
+  return texts.join('\\n');
+}"""
+
+
 class Person:
     """One profile of a browser, at one page."""
 
@@ -132,6 +152,8 @@ class Person:
         self.context, self.base, self.page, self.name = context, base, page, name
         self.troubles = []
         self.user_id = None
+        # What may not be found in the browser as it is.
+        self.secrets = set()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
         page.on("console", lambda message: self.troubles.append(message.text) if self._is_trouble(message) else None)
@@ -180,6 +202,7 @@ class Person:
         nothing = self.base + "/icon.svg"
         if self.page.url != nothing:
             await self.page.goto(nothing)
+        self.secrets.update(value for name, value in json.loads(session).items() if name.endswith("_token"))
         await self.page.evaluate(KEEP_SESSION, session)
         await self.open(at)
         # On a phone there is no more than the room.
@@ -196,6 +219,13 @@ class Person:
 
     async def signed_in(self, profile=PROFILE):
         await self.page.get_by_role("button", name=profile).wait_for()
+
+    async def readable(self, *words):
+        """Which of these, of what was written here, and of the login, stand in the browser's store as they are."""
+        if self.page.is_closed() or not self.page.url.startswith(self.base):
+            return []
+        kept = await self.page.evaluate(KEPT)
+        return [word for word in (*ALWAYS_SEALED, *self.secrets, *words) if word in kept]
 
     async def own_id(self):
         if not self.user_id:
@@ -275,6 +305,7 @@ class Person:
         return self.page.get_by_role("textbox", name="Write a message", exact=True).first
 
     async def write(self, text):
+        self.secrets.update(specific([text]))
         field = self.composer
         await field.fill(text)
         await field.press("Enter")
@@ -382,6 +413,9 @@ async def people(test, *names, fresh=False, whole=False, viewport=None, scheme="
             yield everybody[0] if len(everybody) == 1 else everybody
             troubles = [trouble for person in everybody for trouble in person.troubles]
             assert not troubles, troubles
+            for person in everybody if Runner.current and Runner.current.module in ENCRYPTED_MODULES else []:
+                found = await person.readable()
+                assert not found, f"{found} can be read in the browser of {person.name}"
             is_good = True
         except Exception:
             for person in everybody:

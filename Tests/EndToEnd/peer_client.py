@@ -3,6 +3,7 @@ import asyncio
 import itertools
 import json
 import os
+import signal
 
 from client import PASSWORD
 from harness import PATIENCE
@@ -28,11 +29,12 @@ class Peer:
         self.waiting, self.asked, self.numbers, self.refusals, self.process = {}, {}, itertools.count(1), {}, None
         # The texts that it was told to write.
         self.said = set()
+        self.clock_error = 0
 
     async def start(self):
         self.process = await asyncio.create_subprocess_exec(
             self.program, "--homeserver", self.link.base, "--user", self.user.user_id, "--password", PASSWORD, "--room", self.room,
-            "--store", self.store, *self.options, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=LINE_BYTES_LIMIT)
+            "--store", self.store, "--clock-error", str(self.clock_error), *self.options, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=LINE_BYTES_LIMIT)
         ready = await self.process.stdout.readline()
         assert ready == b'{"ready":true}\n', f"the peer did not start: {ready!r}"
         self.reading = asyncio.create_task(self._read())
@@ -82,6 +84,18 @@ class Peer:
         reason = "gone" if answer.exception() else answer.result().get("error", "").split("(")[0]
         if reason:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
+
+    def sleep(self):
+        """As when the machine is put to sleep amid everything; `wake` goes on."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def wake(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def set_clock(self, seconds):
+        """So much fast, or slow, also after a restart."""
+        self.clock_error = seconds * 1_000
+        return self.tell("clock", error=self.clock_error)
 
     async def ask(self, do, seconds=PATIENCE, **values):
         asked = self.tell(do, **values)

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import nio
 
+from clear_text import ALWAYS_SEALED, found_in_file, found_in_folder, specific
 from client import PASSWORD, User, room_path
 from harness import PATIENCE, NotRun, test
 from hostile_server import HostileServer
@@ -48,26 +49,11 @@ async def peers(context, room, users, options, bases=None):
         finally:
             for peer in started:
                 await peer.end()
-        said = [text for peer in started for text in peer.said if len(text) >= SPECIFIC_LENGTH]
+        said = specific(text for peer in started for text in peer.said)
         for peer in started:
-            assert not plain_on_disk(peer.store, "access_token", "curve25519", "m.room.message", *said), "the store is not sealed"
+            assert not plain_on_disk(peer.store, *ALWAYS_SEALED, PASSWORD, *said), "the store is not sealed"
         if context.server:
-            assert not plain_in_folder(context.server.folder, *said), "the server has clear text"
-
-
-# Shorter texts may stand in a file by chance.
-SPECIFIC_LENGTH = 8
-
-
-def plain_in_folder(folder, *words):
-    """What of these stands in a file of the server, as it is: database, search index, log."""
-    found = []
-    for place, _, names in os.walk(folder):
-        for name in filter(lambda name: os.path.isfile(os.path.join(place, name)), names):
-            with contextlib.suppress(FileNotFoundError), open(os.path.join(place, name), "rb") as file:
-                content = file.read()
-                found += [(name, word) for word in words if word.encode() in content]
-    return found
+            assert not found_in_folder(context.server.folder, *said), "the server has clear text"
 
 
 async def is_there(peer, user):
@@ -87,12 +73,7 @@ def plain_on_disk(store, *words):
     """What of these stands in a file beside the store, or in it, as it is."""
     files = glob.glob(store + "*")
     assert store in files and store + "-key" in files, files
-    found = []
-    for path in files:
-        with open(path, "rb") as file:
-            content = file.read()
-        found += [(path, word) for word in words if word.encode() in content]
-    return found
+    return [found for path in files for found in found_in_file(path, *words)]
 
 
 async def reads(peer, *wanted):
@@ -107,6 +88,7 @@ async def reads(peer, *wanted):
         await asyncio.sleep(0.1)
 
 
+# Proves E1, E12
 @test("two clients of the SDK and matrix-nio write and read in an encrypted room, also after a restart; the server has ciphertext only")
 def sdk_and_nio(context):
     asyncio.run(_sdk_and_nio(context))
@@ -144,6 +126,7 @@ async def _sdk_and_nio(context):
         assert types == ["m.room.encrypted"] * 4, types
 
 
+# Proves E1
 @test("a client of the SDK and mautrix (libolm) talk encrypted in both directions, and who has left reads nothing more")
 async def sdk_and_mautrix(context):
     ann = User(context.base, "ann")
@@ -239,6 +222,7 @@ async def _files(context):
             assert contents == [picture, sound, secret], found
 
 
+# Proves E10
 @test("room keys go from the terminal client to matrix-nio and back in key files; a wrong passphrase and a file that was cut off say so")
 def key_files(context):
     asyncio.run(_key_files(context))
@@ -297,6 +281,7 @@ async def until_status(peer, condition):
     return status
 
 
+# Proves E6, E8, E9
 @test("a second device recovers by the recovery key, reads what was written before it, and gets new messages only then; a reset makes another identity")
 def recovery(context):
     asyncio.run(_recovery(context))
@@ -348,6 +333,7 @@ async def _recovery(context):
             await asyncio.sleep(0.1)
 
 
+# Proves E3
 @test("who is invited to an encrypted room reads what was written before; the inviter alone says that it is so")
 async def history_on_invitation(context):
     ann, bob = User(context.base, "ann"), User(context.base, "bob")
@@ -398,6 +384,7 @@ async def prepared(context):
             assert len(shares()) == before, "the key went out again"
 
 
+# Proves E9
 @test("mautrix opens the secret storage that the SDK wrote, and signs its device with what is in it; the SDK opens that of mautrix")
 async def recovery_and_mautrix(context):
     ann = User(context.base, "ann")

@@ -119,6 +119,7 @@ async def events_change_rooms(context):
         hostile.believe(lie)
 
 
+# Proves E4
 @test("hostile server: keys that are held back are waited for, and what they open is read when they come")
 async def keys_are_held_back(context):
     async with talking(context) as (one, hostile, other, room, (ann, bob)):
@@ -197,6 +198,7 @@ async def one_time_keys_are_forged(context):
                 await asyncio.sleep(0.2)
 
 
+# Proves E7
 @test("hostile server: a device that the server adds to a user gets no key of the room")
 async def a_device_is_added(context):
     async with talking(context) as (one, hostile, other, room, (ann, bob)):

@@ -1,4 +1,5 @@
 """`martlet` as a client in a terminal: the program as it is built, against the test server."""
+import glob
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import tempfile
 import time
 
 from chromium import chromium
+from clear_text import ALWAYS_SEALED, found_in_folder, specific
 from client import PASSWORD, User, fresh, room_path
 from harness import PATIENCE, test
 from server import free_port, program
@@ -26,18 +28,33 @@ class Terminal:
         self.context = context
         self.folder = tempfile.TemporaryDirectory(prefix="martlet-terminal-")
         self.environment = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder.name, "data")}
+        self.said = set()
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        data = self.environment["XDG_DATA_HOME"]
+        # The session lies beside the store, for its owner only: a program that only sends needs no key of the store.
+        found = found_in_folder(data, *ALWAYS_SEALED, PASSWORD, *self.tokens(), *specific(self.said), without=["session.json"])
         self.folder.cleanup()
+        assert kind or not found, f"the store is not sealed: {found}"
+
+    def tokens(self):
+        tokens = []
+        for path in glob.glob(os.path.join(self.environment["XDG_DATA_HOME"], "martlet", "accounts", "*", "session.json")):
+            with open(path, encoding="utf-8") as file:
+                session = json.load(file)
+            tokens += [session[name] for name in ("access_token", "refresh_token") if session.get(name)]
+        return tokens
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
     def run(self, *words, stdin="", code=0):
         """Standard output, or standard error where it fails as it should."""
+        if words[:1] == ("send",):
+            self.said.update([*(word for word in words[2:] if word[:1] not in "-/"), *filter(None, [stdin.strip()])])
         done = subprocess.run([program(), *words], input=stdin, capture_output=True, text=True, timeout=120, env=self.environment)
         assert done.returncode == code, f"martlet {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}"
         assert "\u001b" not in done.stdout + done.stderr, "an escape sequence"

@@ -172,6 +172,7 @@ def promise(key, start):
     return base64.b64encode(hashlib.sha256((key + canonical(start)).encode()).digest()).decode().rstrip("=")
 
 
+# Proves E5
 @test("the terminal compares with vodozemac as a device of the same person, and signs that device")
 def vodozemac_device(context):
     asyncio.run(_vodozemac_device(context))

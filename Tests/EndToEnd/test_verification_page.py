@@ -55,6 +55,7 @@ async def both_compare(one, other):
     assert seen[0] == seen[1] and len(set(seen[0])) > 1, f"they see different emoji: {seen}"
 
 
+# Proves E5
 @test("two people verify each other by emoji; both then see it in words, also after a reload and in lists of members")
 async def _(test):
     alice, boris, carol = (User(test.base, name) for name in ("alice", "boris", "carol"))
@@ -104,6 +105,7 @@ async def choose_emoji(one, other):
         await one.dialog.get_by_role("button", name="Compare emoji").click()
 
 
+# Proves E5, E6
 @test("a new browser is verified by the old one and then reads old messages; the settings say of both that they are verified")
 async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")

@@ -1,6 +1,7 @@
 import Homeserver
 import JSON
 import MatrixModel
+import ServerAccounts
 import Testing
 
 @Suite struct KeyClaimTests {
@@ -25,6 +26,31 @@ import Testing
       let fallbacks = claimed.filter { $0 == "curve:F" }
       #expect(fallbacks.count == 10)
       #expect(Set(claimed).count == 101)
+    }
+  }
+
+  @Test func `an upload that is repeated gives out no key twice, and a new key may have an old name`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      func upload(_ keys: String) async throws -> Int64? {
+        let answer = try await fixture.call(.post, "keys/upload", as: ann, #"{"one_time_keys":{\#(keys)}}"#)
+        return answer.json["one_time_key_counts"]?["curve"]?.integer
+      }
+      func claim() async throws -> String? {
+        let body = #"{"one_time_keys":{"@ann:example.org":{"\#(ann.deviceID)":"curve"}}}"#
+        let answer = try await fixture.call(.post, "keys/claim", as: ann, body)
+        let keys = answer.json["one_time_keys"]?["@ann:example.org"]?[ann.deviceID.text]
+        return keys?.members.first { _ in true }.map { "\($0.key.string)=\($0.value.string ?? "")" }
+      }
+      #expect(try await upload(#""curve:1":"a","curve:2":"b""#) == 2)
+      #expect(try await claim() == "curve:1=a")
+      #expect(try await upload(#""curve:1":"a","curve:2":"b""#) == 1)
+      #expect(try await claim() == "curve:2=b")
+      #expect(try await claim() == nil)
+      #expect(try await upload(#""curve:1":"c""#) == 1)
+      #expect(try await claim() == "curve:1=c")
+      let census = fixture.homeserver.deviceLists.census
+      #expect([census[.uploadedKeys], census[.claimedKeys], census[.fallbackClaims], census[.emptyClaims]] == [3, 3, 0, 1])
     }
   }
 

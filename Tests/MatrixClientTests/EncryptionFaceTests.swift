@@ -50,6 +50,17 @@ import Testing
     } catch { return error }
   }
 
+  @Test func `a client has diagnostics as long as it encrypts`() async throws {
+    try await withClient(of: server(wantsPassword: false)) { client in
+      let diagnostics = try #require(await client.encryption.diagnostics)
+      #expect(diagnostics.unread.isEmpty && diagnostics.everUnread == 0 && diagnostics.late.count == 0)
+      #expect(diagnostics.repairedSessions == 0 && diagnostics.refusedDevices == 0)
+    }
+    try await withClient(of: server(wantsPassword: false), encrypts: false) { client in
+      #expect(await client.encryption.diagnostics == nil)
+    }
+  }
+
   // MARK: The identity
 
   @Test(arguments: [false, true])

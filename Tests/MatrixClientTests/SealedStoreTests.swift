@@ -40,6 +40,7 @@ import Testing
     #expect(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
   }
 
+  // Proves E12
   @Test func `no file has what was written, neither before nor after the store is closed`() async throws {
     let store = try SQLiteStore(path: path)
     try await store.write(fill(0..<50))

@@ -40,6 +40,7 @@ import Testing
     #"{"type":"\#(type)","event_id":"\#(id)","sender":"@bob:two.example","origin_server_ts":1,"content":\#(content)}"#
   }
 
+  // Proves W21
   @Test func `clear and decrypted messages are found, and those whose keys come in a file from then on`() async throws {
     var random = SecretSource.repeating(seed: Array("a session".utf8))
     var session = OutboundGroupSession(random: &random)

@@ -44,6 +44,7 @@ import Testing
     }
   }
 
+  // Proves B3
   @Test func `Chinese, Japanese and Thai are found anywhere, by one character or more, also beside other letters`() {
     each([
       [

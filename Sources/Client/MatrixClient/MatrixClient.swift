@@ -3,6 +3,7 @@
 @_exported public import MatrixModel
 import Encryption
 import SearchIndex
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -325,11 +326,16 @@ public actor MatrixClient {
 
   private(set) var isStopped = false
 
+  private static let clockError = Atomic<Int64>(0)
+
+  /// Makes the clock of all clients of the process so many milliseconds fast. For tests.
+  package static func setClockError(_ milliseconds: Int64) { clockError.store(milliseconds, ordering: .relaxed) }
+
   /// Milliseconds since 1970.
   static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 + clockError.load(ordering: .relaxed)
   }
 
   // MARK: Effects

@@ -37,6 +37,8 @@ package enum EncryptionAction: Equatable, Sendable {
   case listVerified
   /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
   case askForKeys(room: ByteString)
+  /// Sends an event to those of the devices that may have keys of rooms. Ends with `Outcome.told`.
+  case tell(DeviceEvent, [LinkDevice])
 
   /// The ciphertext of a file, and what opens it: as events have it, in base64.
   package struct SealedFile: Equatable, Sendable {
@@ -90,6 +92,10 @@ extension EncryptionAction {
     case .exportKeys(let passphrase):
       writer.write(kind: 11)
       writer.write(passphrase)
+    case .tell(let event, let devices):
+      writer.write(kind: 30)
+      writer.write(event)
+      writer.write(devices) { $0.write($1) }
     case .importKeys(let file, let passphrase):
       writer.write(kind: 12)
       writer.write(file)
@@ -129,6 +135,7 @@ extension EncryptionAction {
     case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
     case 11: self = .exportKeys(passphrase: try reader.text())
     case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
+    case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     case 20: self = .makeHistory(room: try reader.text())
     case 21: self = .giveHistory(room: try reader.text(), to: try reader.text(), file: try reader.bytes())
     case 22: self = .takeHistory(room: try reader.text(), from: try reader.text(), try SealedFile(&reader))

@@ -153,13 +153,14 @@ package final class Homeserver: Sendable {
     sessions = Sessions(
       database: database, observers: accountObservers, clock: clock,
       lifetimeMilliseconds: configuration.accessTokenLifetimeMilliseconds)
-    deviceLists = DeviceLists(database: database, notifier: notifier)
+    let census = DeviceCensus()
+    deviceLists = DeviceLists(database: database, notifier: notifier, census: census)
     devices = Devices(database: database, lists: deviceLists, observers: accountObservers, clock: clock)
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
-    oneTimeKeys = OneTimeKeys(database: database, notifier: notifier)
+    oneTimeKeys = OneTimeKeys(database: database, notifier: notifier, census: census)
     crossSigningKeys = CrossSigningKeys(database: database, lists: deviceLists)
     signatureUpload = SignatureUpload(database: database, lists: deviceLists)
-    toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
+    toDeviceMessages = ToDeviceMessages(database: database, notifier: notifier, clock: clock, census: census)
     dehydratedDevices = DehydratedDevices(
       database: database, devices: devices, lists: deviceLists, sessions: sessions, clock: clock)
     keyBackups = KeyBackups(database: database)
@@ -208,7 +209,10 @@ package final class Homeserver: Sendable {
     statistics = Statistics(database: database, clock: clock)
     dailyStatistics = DailyStatistics(database: database, clock: clock)
     try accounts.makeSenders(of: appServices)
-    try database.readBlocking { [rooms] in try rooms.erasures.load($0) }
+    try database.readBlocking { [rooms] in
+      try rooms.erasures.load($0)
+      try census.countWaiting($0)
+    }
   }
 
   /// Begins what goes on in the background: pushing, and telling application services.

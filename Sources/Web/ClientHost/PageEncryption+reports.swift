@@ -79,6 +79,7 @@ extension PageEncryption {
       guard let room = RoomID(room) else { return }
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
       onLate(room)
+    case .received(let event): onReceived(event)
     case .ended(let number, let outcome):
       if resetting == number { resetting = nil }
       progresses[number] = nil

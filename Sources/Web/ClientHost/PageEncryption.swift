@@ -30,6 +30,8 @@ package final class PageEncryption {
   package var onNew: () -> Void = {}
   /// Keys came for messages of the room.
   package var onLate: (RoomID) -> Void = { _ in }
+  /// Another device has sent the page something.
+  package var onReceived: (ReceivedDeviceEvent) -> Void = { _ in }
   /// The inviter offers the keys of a room's history, at an `EncryptedFile`.
   var onHistory: (_ file: [UInt8], _ room: ByteString, _ giver: ByteString) -> Void = { _, _, _ in }
   /// Records whose keys begin so; replaced in tests, as is the next.

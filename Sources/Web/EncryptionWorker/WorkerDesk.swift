@@ -139,6 +139,12 @@ struct WorkerDesk {
     case .inspect(let user):
       guard let user = UserID(user) else { return unusable(number) }
       return host?.handle(.command(number, .inspectUser(user)), at: now)
+    case .tell(let event, let devices):
+      guard let content = try? JSON.parse(event.content) else { return unusable(number) }
+      let addresses = devices.compactMap { device in
+        UserID(device.user).flatMap { user in DeviceID(device.device).map { DeviceAddress(user, $0) } }
+      }
+      return host?.handle(.command(number, .tell(type: event.type, content: content, devices: addresses)), at: now)
     case .exportKeys(let passphrase): return keyFiles.export(number, passphrase: passphrase).map { handle($0, at: now) }
     case .importKeys(let file, let passphrase):
       if let failure = keyFiles.take(number, file, passphrase: passphrase) {

@@ -16,6 +16,7 @@ import Testing
     return tracker.answered(query, try answer(devices), at: 0)
   }
 
+  // Proves E2
   @Test func `devices appear and go`() throws {
     var tracker = DeviceTracker()
     tracker.track([bob])

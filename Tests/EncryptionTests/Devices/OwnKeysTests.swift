@@ -37,6 +37,7 @@ import Testing
     #expect(try device.nextUpload() == nil && device.own.isDevicePublished)
   }
 
+  // Proves E2
   @Test func `keys are made anew below twenty-five, and have the order in which they were made`() throws {
     var device = try published()
     device.own.told(counts: try counts(25), unusedFallbacks: nil)

@@ -95,6 +95,7 @@ import Testing
     #expect(own.keys == keys && own.isVerified && own.signatures == nil)
   }
 
+  // Proves E6
   @Test func `a reset replaces the identity and keeps the key before`() throws {
     var (own, random) = (try setUp(), SecretSource.system)
     let before = try #require(own.keys)

@@ -121,6 +121,7 @@ import Testing
     #expect(try shared(known, SharingPolicy()).readers.isEmpty)
   }
 
+  // Proves E7
   @Test func `a changed identity blocks sending until the user has dealt with it`() throws {
     var (known, _, _) = try known()
     var changed = TestUser(seed: "changed")

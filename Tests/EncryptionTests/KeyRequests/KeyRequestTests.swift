@@ -49,6 +49,7 @@ import Testing
     try world.settle()
   }
 
+  // Proves E3
   @Test func `a verified device asks the user's others for a key, takes it as not proven, and tells the rest`() throws {
     var world = try world()
     let tablet = world.hosts[2]

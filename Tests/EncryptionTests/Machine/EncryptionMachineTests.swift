@@ -146,6 +146,7 @@ struct World {
     #expect(host.durable.unsent.map(\.number) == [3])
   }
 
+  // Proves E4
   @Test func `a message that came before its key is read when the key is there, and a refusal is its reason until then`() throws
   {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])

@@ -30,6 +30,26 @@ import Testing
     #expect(phone.bodies == ["hello"] && reasons(phone).isEmpty)
   }
 
+  @Test func `what cannot be read is counted by its reason until it is read, and how long that took`() throws {
+    var world = try world([(ann, "DESK"), (bob, "PHONE"), (bob, "OLD")], signing: [0, 1])
+    let (desk, phone, old) = (world.hosts[0], world.hosts[1], world.hosts[2])
+    desk.handle(.share(SharingPolicy(readers: .signed)), at: world.now)
+    for text in ["one", "two"] { try desk.write(text, at: world.now) }
+    while !desk.requests.isEmpty { try desk.ask(at: world.now) }
+    while !desk.durable.unsent.isEmpty { try desk.send() }
+    let began = world.now
+    for host in [phone, old] { try host.read(at: began) }
+    #expect(phone.machine.unreadEvents[.missingKey]?.count == 2 && phone.machine.unreadEvents[.missingKey]?.since == began)
+    world.now += 5_000
+    try world.settle()
+    #expect(phone.machine.unreadEvents.isEmpty && phone.machine.figures.unread == 2)
+    let late = phone.machine.figures.late
+    #expect(late.withinTenSeconds == 2 && late.longestMilliseconds >= 5_000 && late.withinSecond + late.later == 0)
+    #expect(old.machine.unreadEvents.keys.map { $0 } == [.withheld(.unverified)] && old.machine.figures.unread == 2)
+    #expect(desk.machine.figures.refusedDevices == 1 && old.machine.figures.late == EncryptionFigures.Late())
+  }
+
+  // Proves E3, E7
   @Test func `a device that its user has blocked, and one that nobody has signed, are told why they get no key`() throws {
     var world = try world([(ann, "DESK"), (bob, "PHONE"), (bob, "OLD")], signing: [0, 1])
     let phone = world.hosts[1].machine.own.deviceKeys

@@ -133,6 +133,7 @@ import Testing
 
   // MARK: The backup
 
+  // Proves E8
   @Test func `keys of before the backup are in it, and each new one ten seconds after it came`() throws {
     var world = try world()
     try world.settle()

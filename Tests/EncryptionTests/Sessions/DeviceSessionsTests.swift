@@ -172,6 +172,8 @@ private struct Side {
       other.sessions.mayRepair(one.keys, at: 3_600_000)
     )
     #expect(answers == (true, false, true))
+    let afterClock = other.sessions.mayRepair(one.keys, at: 0)
+    #expect(afterClock, "the clock was set back")
   }
 
   @Test func `without a session nothing is encrypted`() throws {

@@ -75,6 +75,7 @@ import Testing
 
   // MARK: MACs
 
+  // Proves E5
   @Test(arguments: ["value", "list", "another key", "no master key", "unknown key"])
   func `a MAC that is wrong, or a list of keys that was changed, verifies nothing`(_ change: String) throws {
     var play = try VerificationPlay.ownDevices()

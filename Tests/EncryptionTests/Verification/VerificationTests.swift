@@ -157,6 +157,7 @@ import Testing
     #expect(play.one.machine.trust.isVerifiedOwn(play.other.machine.own.deviceKeys.listed(by: play.one)))
   }
 
+  // Proves E5
   @Test func `two people verify each other by a code`() throws {
     var play = try VerificationPlay.people()
     try play.begin()

@@ -22,6 +22,7 @@ struct MigrationTests {
     }
     #expect(Set(tables).isSuperset(of: ["invite_link", "invite_link_use", "daily_statistics"]))
     #expect(rooms == ["!a"])
+    #expect(try database.readBlocking { try $0.all("SELECT COUNT(claimed) FROM one_time_key") { $0.integer(0) } } == [0])
     database.close()
   }
 }

@@ -39,8 +39,8 @@ final class SyncFixture: Sendable {
     receipts = Receipts(
       database: database, rooms: base.rooms, accountData: accountData, notifier: notifier, clock: clock)
     unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
-    toDevice = ToDeviceMessages(database: database, notifier: notifier, clock: clock)
-    deviceLists = DeviceLists(database: database, notifier: notifier)
+    toDevice = ToDeviceMessages(database: database, notifier: notifier, clock: clock, census: DeviceCensus())
+    deviceLists = DeviceLists(database: database, notifier: notifier, census: DeviceCensus())
     deviceKeys = DeviceKeys(database: database, lists: deviceLists, notifier: notifier)
     storedFilters = StoredFilters(database: database)
     filters = SyncFilters(stored: storedFilters)

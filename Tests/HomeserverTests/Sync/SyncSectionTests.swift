@@ -40,20 +40,27 @@ import Testing
     #expect(page.events.map(\.eventID) == [rare])
   }
 
-  @Test func `device_lists names as left who was in the room, also who has gone since, and nobody who came after`() async throws
+  @Test func `device_lists names as left who was in the room, also who went before or since, and nobody who came after`()
+    async throws
   {
     let fixture = try SyncFixture()
-    let room = try await fixture.room(of: "ann", "bob", "cid", "dan")
+    let room = try await fixture.room(of: "ann", "bob", "cid", "dan", "flo")
     _ = try await fixture.rooms.setState(
       .encryption, "", json(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#), in: room, by: RoomsFixture.actor("ann"))
     let bob = try fixture.client("bob")
     try await bob.sync()
+    let start = fixture.database.committedPosition
+    try await fixture.rooms.leave(room, by: RoomsFixture.actor("flo"))
     try await fixture.rooms.leave(room, by: RoomsFixture.actor("bob"))
     try await fixture.rooms.join(room, by: RoomsFixture.actor("eve"))
     try await fixture.rooms.leave(room, by: RoomsFixture.actor("cid"))
     try await fixture.rooms.updateProfile(of: RoomsFixture.user("dan"))
     let left = try await bob.sync().json["device_lists"]?["left"]?.elements.compactMap(\.string)
-    #expect(left == ["@ann:example.org", "@cid:example.org", "@dan:example.org"])
+    let expected = ["@ann:example.org", "@cid:example.org", "@dan:example.org", "@flo:example.org"]
+    #expect(left == expected)
+    let changes = try await fixture.deviceLists.changes(
+      for: RoomsFixture.user("bob"), after: start, upTo: fixture.database.committedPosition)
+    #expect(changes.left.map { $0.text.string } == expected && changes.changed.isEmpty)
   }
 
   private func upload(_ fixture: SyncFixture, by name: String) async throws {

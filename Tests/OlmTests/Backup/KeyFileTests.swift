@@ -17,6 +17,7 @@ import Testing
     return try KeyFile.seal(plaintext, keys, passphraseKey, random: &random)
   }
 
+  // Proves E10
   @Test func `the passphrase opens the file, another does not`() throws {
     let file = try KeyFile(seal(Self.sessions, "correct"))
     #expect(try file.open(keys(file, "correct")) == Self.sessions)

@@ -202,7 +202,7 @@ extension Input {
     case .encrypted(let message, let content): self = .encrypted(message, content)
     case .blocked(let message, let reason): self = .notEncrypted(message, ClientError(reason))
     case .late(let room, let events): self = .decrypted(room, events)
-    case .ended: return nil
+    case .received, .ended: return nil
     }
   }
 }

@@ -25,6 +25,11 @@ public struct MatrixEncryption: Sendable {
   /// Returns a stream of statuses. It starts with the current one and ends with `stop`.
   public func statuses() async -> AsyncStream<EncryptionStatus> { await client.watchEncryption() }
 
+  /// What could not be read since the client began, and what cannot be read now; nil without encryption.
+  public var diagnostics: EncryptionDiagnostics? {
+    get async { await client.encryptionHost.map { EncryptionDiagnostics($0, at: MatrixClient.now()) } }
+  }
+
   // MARK: Identity
 
   /// Makes the account's cross-signing keys if it has none, as a login does. They sign this device.

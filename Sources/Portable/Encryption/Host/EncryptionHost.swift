@@ -34,6 +34,9 @@ package struct EncryptionHost: Sendable {
   /// Whether the server has the device's keys, so that others can write to it.
   package var isPublished: Bool { machine.own.isDevicePublished }
   package var state: EncryptionState { machine.encryptionState }
+  package var figures: EncryptionFigures { machine.figures }
+  /// The events that cannot be read now, by reason: how many, and since when the first of them, in milliseconds since 1970.
+  package var unreadEvents: [Undecryptable: (count: Int, since: Int64)] { machine.unreadEvents }
   package var policy: SharingPolicy { machine.policy }
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
@@ -158,7 +161,8 @@ package struct EncryptionHost: Sendable {
     case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
     case .history(let room, let giver, let file): step.histories.append(HistoryOffer(room: room, giver: giver, file: file))
-    case .prepared, .devices, .identities, .received, .refused: break
+    case .received(let message): step.later.append(.received(message))
+    case .prepared, .devices, .identities, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }
   }

@@ -21,6 +21,7 @@ extension EncryptionMachine {
       guard let version = backup?.version else { return end(number, .failed(.noBackup)) }
       runs.append(CommandRun(number: number, kind: .deleteBackup(version)))
     case .shareHistory: break
+    case .tell(let type, let content, let devices): beginMessage(type, content, to: devices, number, at: now)
     case .askForKeys(let room):
       guard !otherVerifiedDevices.isEmpty else { return end(number, .failed(.unverified)) }
       keyRequests.hurry(in: room, at: now)

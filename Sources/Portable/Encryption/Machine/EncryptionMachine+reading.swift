@@ -87,6 +87,7 @@ extension EncryptionMachine {
   private mutating func repair(_ identity: Curve25519Key, of user: UserID, at now: Int64) {
     guard let device = tracker.devices(of: user).first(where: { $0.identity == identity }), sessions.mayRepair(device, at: now)
     else { return }
+    figures.repairedSessions += 1
     claims.repair(device)
   }
 
@@ -95,7 +96,7 @@ extension EncryptionMachine {
     var changed: [RoomKeys.Name] = []
     for arrival in arrivals {
       switch arrival {
-      case .event(let payload): output.results.append(.received(payload))
+      case .event(let payload): messages.add(payload, at: now)
       case .verification(let message): if message.sender == own.user { take(message, at: now) }
       case .secretRequest(let content, let sender): takeSecretRequest(content, from: sender, at: now)
       case .secret(let payload): takeSecret(payload)
@@ -114,7 +115,7 @@ extension EncryptionMachine {
   // MARK: Events of rooms
 
   mutating func decrypt(_ events: [EncryptedEvent], _ number: UInt64, at now: Int64) {
-    let decrypted = events.map { read($0) }
+    let decrypted = events.map { read($0, since: now) }
     if backup?.pair != nil {
       for event in decrypted where event.mayBeInBackup { restores.want(event.event.name, at: now) }
     }
@@ -133,7 +134,8 @@ extension EncryptionMachine {
     }
   }
 
-  private mutating func read(_ event: EncryptedEvent) -> DecryptedEvent {
+  /// - Parameter since: when it was to be read first.
+  private mutating func read(_ event: EncryptedEvent, since: Int64) -> DecryptedEvent {
     do throws(Undecryptable) {
       let clear = try roomKeys.decrypt(event)
       let trust = settledTrust(event, clear)
@@ -143,7 +145,7 @@ extension EncryptionMachine {
       return decrypted
     } catch {
       let reason = explained(error, event)
-      if reason.lacksKey || reason.dependsOnTrust { waiting.add(event, reason) }
+      if reason.lacksKey || reason.dependsOnTrust, waiting.add(event, reason, since: since) { figures.unread += 1 }
       return DecryptedEvent(event: event, outcome: .failure(reason), trust: nil)
     }
   }
@@ -163,8 +165,15 @@ extension EncryptionMachine {
     var late: [DecryptedEvent] = []
     for name in names {
       for entry in waiting.take(name) {
-        let decrypted = read(entry.event)
-        if case .failure(entry.reason) = decrypted.outcome { continue }
+        // It counts once.
+        let unread = figures.unread
+        let decrypted = read(entry.event, since: entry.since)
+        figures.unread = unread
+        switch decrypted.outcome {
+        case .failure(entry.reason): continue
+        case .failure: break
+        case .success: figures.late.note(now - entry.since)
+        }
         late.append(decrypted)
       }
     }

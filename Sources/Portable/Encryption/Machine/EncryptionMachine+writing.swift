@@ -138,6 +138,7 @@ extension EncryptionMachine {
     }
     for entry in others {
       guard let content = try? session.withhold(entry, from: own) else { continue }
+      figures.refusedDevices += 1
       refusals.append(ToDeviceRequest.Message(entry.device, Array(content.bytes)))
     }
     guard !keys.isEmpty || !refusals.isEmpty else { return }

@@ -144,7 +144,8 @@ package struct DeviceSessions: Sendable {
   /// - Parameter now: milliseconds since 1970.
   package mutating func mayRepair(_ device: DeviceKeys, at now: Int64) -> Bool {
     var entry = entries.value(of: device.identity) ?? Entry()
-    if let last = entry.repairedAt, now - last < Self.repairPauseMilliseconds { return false }
+    // A clock that was set back does not lengthen the pause.
+    if let last = entry.repairedAt, (0..<Self.repairPauseMilliseconds).contains(now - last) { return false }
     entry.repairedAt = now
     entries.set(entry, device.identity)
     return true

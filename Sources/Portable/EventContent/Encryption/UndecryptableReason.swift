@@ -56,8 +56,11 @@ extension UndecryptableReason {
       self = isKnown ? .waiting : .damaged
       return
     }
-    self = Self.all.first { $0.name == mark } ?? .waiting
+    self.init(named: mark)
   }
+
+  /// - Parameter name: as the mark has it; another one means that the key has not come yet.
+  package init(named name: ByteString) { self = Self.all.first { $0.name == name } ?? .waiting }
 
   private static var all: [UndecryptableReason] {
     [.waiting, .beforeJoining, .unsignedDevice, .identityChanged, .replayed, .damaged]

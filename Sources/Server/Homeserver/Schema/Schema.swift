@@ -37,7 +37,8 @@ package enum Schema {
       Migration(version: 1, name: "foundation", statements: chapters.flatMap { $0 } + tables),
       Migration(
         version: 2, name: "invite links and daily figures",
-        statements: InviteLinkTables.statements + AdministrationTables.dailyStatements)
+        statements: InviteLinkTables.statements + AdministrationTables.dailyStatements),
+      Migration(version: 3, name: "claimed one-time keys", statements: DeviceTables.claimedKeyStatements)
     ]
   }
 }

@@ -43,7 +43,9 @@ package final class DeviceKeys: Sendable {
     return try await database.write { [lists, notifier] tx in
       guard try Devices.isThere(deviceID, of: userID, tx) else { throw MatrixError.unknownToken() }
       if let keys = upload.deviceKeys, try Self.store(tx, keys, userID, deviceID) { try lists.changed(tx, userID) }
-      if let keys = upload.oneTimeKeys { try OneTimeKeys.store(tx, keys, of: userID, deviceID) }
+      if let keys = upload.oneTimeKeys {
+        lists.census.add(try OneTimeKeys.store(tx, keys, of: userID, deviceID), to: .uploadedKeys, in: tx)
+      }
       if let keys = upload.fallbackKeys { try OneTimeKeys.storeFallback(tx, keys, of: userID, deviceID) }
       if upload.oneTimeKeys != nil || upload.fallbackKeys != nil {
         let position = tx.nextPosition()

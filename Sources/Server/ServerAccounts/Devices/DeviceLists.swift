@@ -8,10 +8,12 @@ import ServerCore
 package final class DeviceLists: Sendable {
   package let database: Database
   private let notifier: Notifier
+  package let census: DeviceCensus
 
-  package init(database: Database, notifier: Notifier) {
+  package init(database: Database, notifier: Notifier, census: DeviceCensus) {
     self.database = database
     self.notifier = notifier
+    self.census = census
   }
 
   /// Returns the users, of all servers, whose devices or keys, as `viewer` sees them, changed after `start`, up to and including `end`.

@@ -46,4 +46,9 @@ package enum DeviceTables {
       type TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY(user_id, device_id, position)) STRICT
     """
   ]
+
+  /// Keys that were claimed stay for a while, so that the same upload again does not give them out twice.
+  package static let claimedKeyStatements = [
+    "ALTER TABLE one_time_key ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0"
+  ]
 }

@@ -158,7 +158,8 @@ package final class Devices: Sendable {
       try tx.execute("DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM fallback_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM key_signature WHERE target_user_id = $1 AND target = $2", userID, deviceID)
-      try tx.execute("DELETE FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
+      let messages = try tx.execute("DELETE FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
+      lists.census.add(-messages, to: .waitingMessages, in: tx)
       try tx.execute("DELETE FROM sent_transaction WHERE user_id = $1 AND device_id = $2", userID, deviceID)
     }
     try sessions.revoke(tx, userID, where: isRemoved)

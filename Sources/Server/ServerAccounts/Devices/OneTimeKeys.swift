@@ -27,24 +27,37 @@ package final class OneTimeKeys: Sendable {
 
   /// One-time keys of one device and algorithm.
   package static let countLimit = 1_000
+  /// Uploads of a device, the newest, whose keys are remembered after they were claimed.
+  private static let rememberedUploads: Int64 = 4
   /// Algorithms of one device's keys; every sync answer has a count for each.
   package static let algorithmsLimit = 20
 
   private let database: Database
   private let notifier: Notifier
+  private let census: DeviceCensus
 
-  package init(database: Database, notifier: Notifier) {
+  package init(database: Database, notifier: Notifier, census: DeviceCensus) {
     self.database = database
     self.notifier = notifier
+    self.census = census
   }
 
   /// Takes one key each, a fallback key where there is no one-time key. No key is given out twice, fallback keys excepted.
   package func claim(_ wanted: [Wanted]) async throws -> [Claimed] {
-    try await database.write { [notifier] tx in
+    try await database.write { [notifier, census] tx in
       var claimed: [Claimed] = []
+      var fallbacks = 0
       for wanted in wanted {
-        if let key = try Self.takeOneTime(tx, wanted) ?? Self.takeFallback(tx, wanted) { claimed.append(key) }
+        if let key = try Self.takeOneTime(tx, wanted) {
+          claimed.append(key)
+        } else if let key = try Self.takeFallback(tx, wanted) {
+          claimed.append(key)
+          fallbacks += 1
+        }
       }
+      census.add(claimed.count - fallbacks, to: .claimedKeys, in: tx)
+      census.add(fallbacks, to: .fallbackClaims, in: tx)
+      census.add(wanted.count - claimed.count, to: .emptyClaims, in: tx)
       guard !claimed.isEmpty else { return claimed }
       // The counts are part of every sync answer: their owners are woken to see that keys run out.
       let position = tx.nextPosition()
@@ -57,13 +70,13 @@ package final class OneTimeKeys: Sendable {
   private static func takeOneTime(_ tx: WriteTransaction, _ wanted: Wanted) throws -> Claimed? {
     let key = try tx.first(
       """
-      SELECT key_id, json FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3
+      SELECT key_id, json FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND claimed = 0
       ORDER BY upload, key_id LIMIT 1
       """, wanted.userID, wanted.deviceID, wanted.algorithm
     ) { row in (id: row.text(0), json: row.blob(1)) }
     guard let key else { return nil }
     try tx.execute(
-      "DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4",
+      "UPDATE one_time_key SET claimed = 1 WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4",
       wanted.userID, wanted.deviceID, wanted.algorithm, key.id)
     return Claimed(wanted: wanted, keyID: ByteString(wanted.algorithm.string + ":" + key.id), json: key.json)
   }
@@ -88,7 +101,7 @@ package final class OneTimeKeys: Sendable {
   {
     try tx.all(
       """
-      SELECT algorithm, COUNT(*) FROM one_time_key WHERE user_id = $1 AND device_id = $2
+      SELECT algorithm, COUNT(*) FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND claimed = 0
       GROUP BY algorithm ORDER BY algorithm
       """, userID, deviceID
     ) { row in (ByteString(row.text(0)), row.integer(1)) }
@@ -106,9 +119,13 @@ package final class OneTimeKeys: Sendable {
 
   // MARK: Inside a transaction
 
-  /// Stores uploaded keys (`<algorithm>:<key_id>` to a string or an object). A key that is there already is left alone;
-  /// throws `M_INVALID_PARAM` where another is there under its name.
-  static func store(_ tx: WriteTransaction, _ keys: JSON, of userID: UserID, _ deviceID: DeviceID) throws {
+  /// Stores uploaded keys (`<algorithm>:<key_id>` to a string or an object). A key that is there already is left alone, also one that was
+  /// claimed: a client that got no answer uploads the same keys again. Throws `M_INVALID_PARAM` where another waits under its name.
+  ///
+  /// - Returns: the number of keys that were not there.
+  @discardableResult
+  static func store(_ tx: WriteTransaction, _ keys: JSON, of userID: UserID, _ deviceID: DeviceID) throws -> Int {
+    var added = 0
     let upload =
       try tx.first(
         "SELECT COALESCE(MAX(upload), 0) + 1 FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID
@@ -117,11 +134,11 @@ package final class OneTimeKeys: Sendable {
       let name = try KeyName(member)
       let known = try tx.first(
         """
-        SELECT json FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4
+        SELECT json, claimed FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND algorithm = $3 AND key_id = $4
         """, userID, deviceID, name.algorithm, name.keyID
-      ) { $0.blob(0) }
-      if let known {
-        guard known.elementsEqual(member.value.bytes) else {
+      ) { row in (isSame: row.blob(0).elementsEqual(member.value.bytes), isClaimed: row.integer(1) != 0) }
+      if let known, known.isSame || !known.isClaimed {
+        guard known.isSame else {
           throw MatrixError.invalidParameter("There is another one-time key '\(member.key)'.")
         }
         continue
@@ -129,13 +146,20 @@ package final class OneTimeKeys: Sendable {
       try tx.execute(
         """
         INSERT INTO one_time_key(user_id, device_id, algorithm, key_id, upload, json) VALUES($1, $2, $3, $4, $5, $6)
+        ON CONFLICT(user_id, device_id, algorithm, key_id)
+        DO UPDATE SET upload = excluded.upload, json = excluded.json, claimed = 0
         """, userID, deviceID, name.algorithm, name.keyID, upload, member.value.bytes)
+      added += 1
     }
+    try tx.execute(
+      "DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2 AND claimed = 1 AND upload < $3",
+      userID, deviceID, upload - rememberedUploads)
     let counts = try counts(tx, of: userID, deviceID)
     try checkAlgorithms(counts.count)
     if let most = counts.map(\.count).max(), most > countLimit {
       throw MatrixError.tooLarge("A device has at most \(countLimit) one-time keys of an algorithm.")
     }
+    return added
   }
 
   /// Replaces the fallback keys of the algorithms given.

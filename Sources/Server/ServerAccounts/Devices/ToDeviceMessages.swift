@@ -48,8 +48,10 @@ package final class ToDeviceMessages: Sendable {
   private let database: Database
   private let notifier: Notifier
   private let clock: WallClock
+  private let census: DeviceCensus
 
-  package init(database: Database, notifier: Notifier, clock: WallClock) {
+  package init(database: Database, notifier: Notifier, clock: WallClock, census: DeviceCensus) {
+    self.census = census
     self.database = database
     self.notifier = notifier
     self.clock = clock
@@ -86,6 +88,8 @@ package final class ToDeviceMessages: Sendable {
       guard isNew == 1 else { return }
       let receivers = try store(tx, type, session.userID, messages, onlyToThemself: session.standing.isShadowBanned)
       guard let last = receivers.map(\.position).max() else { return }
+      census.add(receivers.count, to: .sentMessages, in: tx)
+      census.add(receivers.count, to: .waitingMessages, in: tx)
       notifier.publish(position: last, users: Array(Set(receivers.map(\.userID))), in: tx)
     }
   }
@@ -138,11 +142,13 @@ package final class ToDeviceMessages: Sendable {
 
   private func drop(_ tx: WriteTransaction, _ device: Receiver, _ count: Int) throws {
     guard count > 0 else { return }
-    try tx.execute(
+    let dropped = try tx.execute(
       """
       DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= (
         SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position LIMIT 1 OFFSET $3)
       """, device.userID, device.deviceID, count - 1)
+    census.add(dropped, to: .droppedMessages, in: tx)
+    census.add(-dropped, to: .waitingMessages, in: tx)
   }
 
   // MARK: For sync
@@ -172,9 +178,10 @@ package final class ToDeviceMessages: Sendable {
       ) { _ in true } ?? false
     }
     guard isNeeded else { return }
-    _ = try await database.write { tx in
-      try tx.execute(
+    try await database.write { [census] tx in
+      let count = try tx.execute(
         "DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, position)
+      census.add(-count, to: .waitingMessages, in: tx)
     }
   }
 }

@@ -129,7 +129,8 @@ extension Strings {
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
-      groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+      groupCallScreenOf, groupCallSealed, groupCallCannotSeal, groupCallNowSealed, groupCallKeysLost, groupCallLocked,
+      joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
     // Encryption
     case encrypted, encryptionStopped, encryptedNotKept, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption,
       turnOnEncryptionAsk, turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery,

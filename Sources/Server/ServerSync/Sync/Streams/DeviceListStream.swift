@@ -30,7 +30,7 @@ struct DeviceListStream {
       try stream.addMembers(of: room, since: from.position, context)
     }
     for (room, leftAt) in leftRooms where hasKeys || room[.encryption] != nil {
-      stream.left.formUnion(try context.users(joinedTo: room, at: leftAt))
+      stream.left.formUnion(try context.users(joinedTo: room, after: from.position, upTo: leftAt))
     }
     try stream.keepThoseOutOfView(context, hasKeys: hasKeys)
     stream.changed.subtract(stream.left)
@@ -85,16 +85,14 @@ struct DeviceListStream {
 }
 
 extension SyncContext {
-  /// Who was in a room at a position: who came later is nobody the user knew.
-  fileprivate func users(joinedTo room: RoomSnapshot, at position: Int64) throws -> [UserID] {
+  /// Who was in a room at some time from `start` up to `end`, where the user went out: also those who went before. Who came later is
+  /// nobody the user knew.
+  fileprivate func users(joinedTo room: RoomSnapshot, after start: Int64, upTo end: Int64) throws -> [UserID] {
     var users: [UserID] = []
     for (user, member) in room.members {
-      if member.event.position <= position {
+      if member.event.position <= start {
         if member.membership == .join { users.append(user) }
-      } else if member.event.replaced != nil,
-        let past = try rows.loader().state(of: room.number, .member, user.text, at: position),
-        Membership(past.content["membership"]) == .join
-      {
+      } else if try rows.loader().wasJoined(user, to: room.number, after: start, upTo: end) {
         users.append(user)
       }
     }

@@ -46,12 +46,18 @@ extension DeviceLists {
     ) { row in (room: RoomNumber(row.integer(0)), isJoin: row.integer(1) == Int64(join)) }
     let loader = RoomLoader(transaction: tx)
     for move in moves {
-      guard let until = try move.isJoin ? .max : endOfStay(in: move.room, userID, loader), until > start else { continue }
-      try tx.query(
-        "SELECT user_id FROM membership WHERE room = $1 AND membership = $2 AND user_id <> $3 AND position <= $4",
-        move.room, join, userID, until
-      ) { row in
-        if move.isJoin { changed.insert(row.identifier(0)) } else { left.insert(row.identifier(0)) }
+      let others = try tx.all(
+        "SELECT user_id, membership, position FROM membership WHERE room = $1 AND user_id <> $2", move.room, userID
+      ) { row in (user: row.identifier(0, as: UserID.self), isJoin: row.integer(1) == Int64(join), position: row.integer(2)) }
+      if move.isJoin {
+        changed.formUnion(others.filter { $0.isJoin }.map { $0.user })
+      } else if let until = try endOfStay(in: move.room, userID, loader), until > start {
+        for other in others {
+          let wasIn =
+            try other.position <= start
+            ? other.isJoin : loader.wasJoined(other.user, to: move.room, after: start, upTo: until)
+          if wasIn { left.insert(other.user) }
+        }
       }
     }
     return Changes(changed: changed.intersection(sharing).sorted(), left: left.subtracting(sharing).sorted())
@@ -62,5 +68,16 @@ extension DeviceLists {
     let history = try loader.history(of: room, .member, userID.text)
     let stay = history.lastIndex { Membership($0.event.content["membership"]) == .join }
     return stay.flatMap { history[($0 + 1)...].first?.position }
+  }
+}
+
+extension RoomLoader {
+  /// Whether the user was in the room at some time from `start` up to `end`.
+  func wasJoined(_ user: UserID, to room: RoomNumber, after start: Int64, upTo end: Int64) throws -> Bool {
+    let history = try history(of: room, .member, user.text)
+    return history.indices.contains { place in
+      let isStay = Membership(history[place].event.content["membership"]) == .join && history[place].position <= end
+      return isStay && (place + 1 == history.count || history[place + 1].position > start)
+    }
   }
 }
