@@ -293,7 +293,8 @@ let package = Package(
         "JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"
       ]),
     tests(
-      of: "ClientHost", uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm", "SearchIndex"]),
+      of: "ClientHost",
+      uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "EncryptionWorker", "Olm", "SearchIndex", "WebHost"]),
     tests(of: "Addresses"),
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),

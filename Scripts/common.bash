@@ -94,10 +94,10 @@ step() {
   [ $status != 0 ] || printf '%s\n' $seconds >"$logs/$name.seconds"
 }
 
-# The last line of a log; of SwiftPM's only the count.
+# The last line of a log; of SwiftPM's only the count, and not its opinion of a library's flags.
 progress_of() {
   local line
-  line=$(tail -c 400 "$1" | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1) || true
+  line=$(tail -c 400 "$1" | tr '\r' '\n' | grep -avE '^[[:space:]]*$|prohibited flag' | tail -n 1) || true
   if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then line="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"; fi
   printf '%s' "${line:0:80}"
 }

@@ -19,8 +19,16 @@ is_passed() { grep -qP "^$1\t\d+\t0\t" "$results"; }
 
 trouble() {
   say "  FAILED: $1"
-  tail -n 15 "$log" | sed 's/^/    /'
+  words_of_failure "$log"
   reason_in "$log"
+}
+
+# words_of_failure LOG: the lines that say why; the last ones if no line does.
+words_of_failure() {
+  local lines
+  lines=$(grep -avE '^ *ok ' "$1" | grep -aE 'recorded an issue|Fatal error|^ *FAILED|error:|^stopped after ' | head -n 20 | cut -c1-500)
+  [ -n "$lines" ] || lines=$(tail -n 5 "$1")
+  sed 's/^ */    /' <<<"$lines"
 }
 
 # check NAME "text" SECONDS COMMAND…: passes or fails as a whole.
@@ -275,7 +283,7 @@ summary() {
   while IFS=$'\t' read -r name passed failed skipped seconds text _; do
     [ "$failed" != 0 ] || continue
     printf 'FAILED  %s: %s\n' "$text" "$logs/$name.log"
-    grep -avE '^ *ok ' "$logs/$name.log" | grep -aE 'recorded an issue|Fatal error|^ *FAILED|error:' | head -n 20 | cut -c1-500 | sed 's/^ */    /'
+    words_of_failure "$logs/$name.log"
   done <"$results"
   [ $all_skipped = 0 ] && skipped= || skipped=", $all_skipped skipped"
   printf '%s\n' "$all_passed passed, $all_failed failed$skipped"

@@ -1,5 +1,5 @@
 // Cameras, tracks and peer connections: what the program says is done in order, peer connection by peer connection; it decides, this holds
-// the browser's objects. Effects and what is told of them: MediaEffect and MediaInput of the module CallCore.
+// the browser's objects. Effects and what is told of them: MediaEffect and MediaInput of the module CallCore. `connect` makes peer connections.
 
 const pictures = { camera: { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } } };
 // What a router chooses from for each who watches: a quarter, half and all of the width.
@@ -16,7 +16,7 @@ const layersFor = width => {
 const iceStates = { checking: 0, connected: 1, completed: 1, disconnected: 2, failed: 3 };
 const events = { captured: 1, captureFailed: 2, captureEnded: 3, described: 4, remoteSet: 5, failed: 6, candidate: 7, ice: 8, trackArrived: 9, devices: 10, floats: 11 };
 
-export function openMedia(hear) {
+export function openMedia(hear, connect = options => new RTCPeerConnection(options)) {
   const tell = ({ event, ...rest }) => hear({ event: events[event], ...rest });
   const sources = new Map(), peers = new Map(), streams = new Map();
   // What the page said of sources before they are opened: `stream`, or the devices `camera` and `microphone`.
@@ -93,7 +93,7 @@ export function openMedia(hear) {
     hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
-      const connection = connectionBy(servers);
+      const connection = connectionBy(servers, connect);
       peers.set(peer, { connection, sections: new Map(), ended: new Set(), directions: new Map(), isDescribed: false, last: Promise.resolve() });
       connection.addEventListener('icecandidate', ({ candidate }) => {
         if (peers.get(peer)?.isDescribed) tell({ event: 'candidate', peer, candidate: candidate?.toJSON() ?? null });
@@ -302,8 +302,8 @@ export function openSocket(url, tell) {
 }
 
 // Servers that a browser refuses, as it does one without an address or without a password, are left out: the others may do.
-function connectionBy(servers) {
-  const open = iceServers => new RTCPeerConnection({ iceServers, bundlePolicy: 'max-bundle' });
+function connectionBy(servers, connect) {
+  const open = iceServers => connect({ iceServers, bundlePolicy: 'max-bundle' });
   const isTaken = server => { try { open([server]).close(); return true; } catch { return false; } };
   try { return open(servers); } catch { return open(servers.filter(isTaken)); }
 }

@@ -41,7 +41,7 @@ export const eventNames = ['click', 'input', 'keyDown', 'scroll', 'resize', 'fil
 
 export const pageChanges = { online: 0, attention: 1, fragment: 2, colourScheme: 3, leaving: 4, quickSwitch: 5, shortcuts: 6, escape: 7 };
 
-export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512, canFloat: 1024, canScan: 2048 };
+export const pageStates = { online: 1, visible: 2, focused: 4, dark: 8, reducedMotion: 16, rightToLeft: 32, canCall: 64, canBePushedTo: 128, canShare: 256, narrow: 512, canFloat: 1024, canScan: 2048, canSealMedia: 4096 };
 
 // What a program imports from module `host`: read from its memory, and handed to the services.
 export const imports = (program, calls) => ({
@@ -53,6 +53,7 @@ export const imports = (program, calls) => ({
   monotonic: () => calls.monotonic(),
   wall: () => calls.wall(),
   random: (bytes, bytesCount) => calls.random(program.bytes(bytes, bytesCount)),
+  random_key: (out, capacity) => program.give(calls.random_key(), out, capacity),
   timer: (id, milliseconds) => calls.timer(id, milliseconds),
   next_frame: (id) => calls.next_frame(id),
   part_is_missing: (name, nameCount) => calls.part_is_missing(program.text(name, nameCount)),

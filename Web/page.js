@@ -61,6 +61,7 @@ const states = ({ frame }) => ({
   narrow: narrow.matches,
   canFloat: document.pictureInPictureEnabled,
   canScan: 'BarcodeDetector' in globalThis && navigator.mediaDevices !== undefined,
+  canSealMedia: 'RTCRtpScriptTransform' in globalThis && crypto.subtle !== undefined,
 });
 
 const sum = program => Object.entries(states(program)).reduce((sum, [name, isSo]) => isSo ? sum | pageStates[name] : sum, 0);

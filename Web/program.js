@@ -296,6 +296,7 @@ function ownService(program) {
     log: line => console.log(line),
     monotonic: () => performance.now(),
     wall: () => Date.now(),
+    random_key: () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))),
     // Browsers give so much at a time.
     random(bytes) { for (let k = 0; k < bytes.length; k += 65536) crypto.getRandomValues(bytes.subarray(k, k + 65536)); },
     timer(id, milliseconds) {

@@ -8,10 +8,10 @@ importScripts('seal.js', 'sw-errands.js', 'sw-decrypt.js', 'sw-push.js', 'sw-out
 // The origin may have other programs' caches, too.
 const cachePrefix = 'martlet-', cacheName = cachePrefix + 'shell';
 const files = [
-  './', 'attention.js', 'calendar.js', 'call-media.js', 'call-preview.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'encryption.js', 'encryption-worker.js', 'errands.js',
-  'events.js', 'exports.js', 'fetched.js', 'figures.js', 'file-service.js', 'files.js', 'gestures.js', 'host-protocol.js', 'host.js', 'kept-list.js', 'keys.js',
+  './', 'attention.js', 'calendar.js', 'call-frames.js', 'call-media.js', 'call-preview.js', 'calls.js', 'capture.js', 'channels.js', 'dates.js', 'dom-batch.js', 'early.js', 'encryption.js', 'encryption-worker.js', 'errands.js',
+  'events.js', 'exports.js', 'fetched.js', 'figures.js', 'file-service.js', 'files.js', 'frame-cipher.js', 'gestures.js', 'host-protocol.js', 'host.js', 'kept-list.js', 'keys.js',
   'language.js', 'layers.js', 'look.js', 'marks.js', 'media.js', 'network.js', 'page.js', 'popover.js', 'program.js', 'rich-editor.js', 'rich-lines.js', 'rich-markdown.js',
-  'rich-paste.js', 'seal.js', 'sealed-files.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',
+  'rich-paste.js', 'seal.js', 'sealed-files.js', 'sealed-media.js', 'settings.js', 'shell.js', 'sound.js', 'spoken.js', 'store.js', 'uploads.js', 'viewer.js', 'app.wasm', 'app.room.wasm',
   'app.more.wasm', 'texts.en.txt',
   'texts.ar.txt', 'texts.de.txt', 'texts.es.txt', 'texts.fr.txt', 'texts.ja.txt', 'emoji.txt', 'app.css', 'icon.svg',
   'icon-192.png', 'manifest.webmanifest',

@@ -132,10 +132,14 @@ struct Host {
   var batch = 0
 
   /// Answers the sync with these rooms. `token` counts up by itself.
-  mutating func sync(_ rooms: String = "", extra: String = "", sourceLocation: SourceLocation = #_sourceLocation) {
+  /// - Parameter isDecrypted: whether the host's machine has put in clear text and marks.
+  mutating func sync(
+    _ rooms: String = "", extra: String = "", isDecrypted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
     batch += 1
     let rooms = rooms.isEmpty ? "" : #","rooms":{"# + rooms + "}"
-    answer("/sync?", #"{"next_batch":"s\#(batch)""# + rooms + extra + "}", sourceLocation: sourceLocation)
+    let body = Array((#"{"next_batch":"s\#(batch)""# + rooms + extra + "}").utf8)
+    respond("/sync?", isDecrypted ? .decrypted(body) : .answer(status: 200, body: body), sourceLocation: sourceLocation)
   }
 
   // MARK: Effects

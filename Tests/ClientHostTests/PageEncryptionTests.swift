@@ -9,7 +9,7 @@ import Testing
 @testable import ClientHost
 
 /// The page's side with the machine of the Worker, a store in memory and a server that has no other devices.
-private final class Desk {
+final class EncryptionDesk {
   let page = PageEncryption()
   private var worker = WorkerDesk(random: .repeating(seed: Array("ann".utf8)))
   /// What is on the way to the Worker and back.
@@ -69,10 +69,10 @@ private final class Desk {
     for _ in 0..<100 where isLoaded && !sent.isEmpty { for report in worker.take(sent.removeFirst()) { page.heard(report) } }
   }
 
-  func encrypt(_ id: SendID) {
+  func encrypt(_ id: SendID, sharesHistory: Bool = false) {
     page.encrypt(
       UnencryptedMessage(
-        room: RoomID(trusted: "!tea:one.example"), users: [UserID(trusted: "@ann:one.example")], sharesHistory: false,
+        room: RoomID(trusted: "!tea:one.example"), users: [UserID(trusted: "@ann:one.example")], sharesHistory: sharesHistory,
         type: .message,
         content: Array(#"{"msgtype":"m.text","body":"hello"}"#.utf8)), id)
   }
@@ -86,7 +86,7 @@ private final class Desk {
   private static let sync = Array(#"{"next_batch":"s1"}"#.utf8)
 
   @Test func `nothing of it is loaded before there is something encrypted`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     #expect(!desk.page.isBegun && !desk.page.takes(Self.sync, to: "/_matrix/client/v3/sync", 1))
     desk.page.begin()
@@ -96,11 +96,11 @@ private final class Desk {
   }
 
   @Test func `a device that was here before gets every sync, also those that come while it is loaded`() {
-    let first = Desk()
+    let first = EncryptionDesk()
     first.signIn()
     first.page.begin()
     first.settle()
-    let desk = Desk(stored: first.stored)
+    let desk = EncryptionDesk(stored: first.stored)
     desk.isLoaded = false
     desk.signIn()
     #expect(desk.page.isBegun && desk.page.takes(Self.sync, to: "/_matrix/client/v3/sync", 1))
@@ -112,7 +112,7 @@ private final class Desk {
   }
 
   @Test func `a new device does not hold the client up while it is loaded`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.isLoaded = false
     desk.signIn()
     desk.page.begin()
@@ -120,7 +120,7 @@ private final class Desk {
   }
 
   @Test func `the server says how a room is encrypted that the machine has not seen`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     desk.encrypt(5)
     desk.settle()
@@ -131,7 +131,7 @@ private final class Desk {
   }
 
   @Test func `a store that takes nothing ends it, and nothing that waits is lost`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     desk.page.begin()
     desk.settle()
@@ -147,7 +147,7 @@ private final class Desk {
   }
 
   @Test func `a batch that is not stored ends it`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.isStoreBroken = true
     desk.signIn()
     desk.page.begin()
@@ -157,7 +157,7 @@ private final class Desk {
   }
 
   @Test func `what is not of this version ends it`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     desk.page.begin()
     desk.page.heard([9, 9])
@@ -165,7 +165,7 @@ private final class Desk {
   }
 
   @Test func `a page that is closed writes nothing more: another has the store`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     desk.page.begin()
     desk.isLoaded = false
@@ -179,7 +179,7 @@ private final class Desk {
   }
 
   @Test func `another session is another device`() {
-    let desk = Desk()
+    let desk = EncryptionDesk()
     desk.signIn()
     desk.page.begin()
     desk.settle()

@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct LinkTests {
   private static let record = LinkRecord(key: "e/in/1", value: [0, 255, 7])
+  private static let sealed = EncryptionAction.SealedFile(bytes: [0, 1], key: "k", counter: "c", digest: "d")
 
   static let requests: [EncryptionRequest] = [
     .begin(user: "@ann:one.example", device: "DESK"), .loaded([record, LinkRecord(key: "e/account", value: [])]),
@@ -23,7 +24,13 @@ import Testing
     .command(11, .verification(3, .compare)), .command(12, .verification(3, .confirm)),
     .command(13, .verification(3, .mismatch)), .command(14, .verification(3, .cancel)),
     .command(15, .offer(showsCodes: true, scansCodes: false)), .command(16, .inspect(user: "@bob:two.example")),
-    .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8)
+    .command(17, .exportKeys(passphrase: "p")), .command(18, .importKeys([1, 2], passphrase: "p")), .proceed(8),
+    .command(24, .tell(DeviceEvent(type: "m.tea", content: [1]), [LinkDevice(user: "@bob:two.example", device: "PHONE")])),
+    .command(19, .makeHistory(room: "!tea:one.example")),
+    .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
+    .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
+    .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example")),
+    .command(23, .listVerified)
   ]
 
   static let reports: [EncryptionReport] = {
@@ -34,7 +41,14 @@ import Testing
       .ended(3, .failed(.wrongKey)), .ended(4, .verification(3)),
       .ended(
         5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
-      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256)
+      .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
+      .ended(8, .told([LinkDevice(user: "@bob:two.example", device: "PHONE")])),
+      .received(
+        ReceivedDeviceEvent(
+          event: DeviceEvent(type: "m.tea", content: [1]), sender: LinkDevice(user: "@bob:two.example", device: "PHONE"),
+          isSigned: true, isReader: false)),
+      .ended(6, .sealed(sealed)), .ended(7, .users(["@bob:two.example", "@bö:two.example"])),
+      .history(room: "!tea:one.example", from: "@bob:two.example", [7])
     ]
     step.changes = [.put(record), .delete("e/send/1")]
     step.later = [.late(room: "!tea:one.example", [])]

@@ -52,6 +52,8 @@ class Server:
         self.settings = {"server_name": "test.example", "bind": f"127.0.0.1:{self.port}", "data_dir": self.folder,
                          "registration": "open", "rate_limits": "false", "password_hash_memory_mib": "8",
                          "password_hash_iterations": "1", "log_level": "warning",
+                         # Its Worker would be most of what many pages cost; tests of encryption have rooms or servers of their own.
+                         "encryption": "off",
                          # The ports after a free one are others'.
                          "calls_workers": "1", **settings}
         self.log = os.path.join(self.folder, "test-server.log")

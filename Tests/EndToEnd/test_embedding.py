@@ -4,12 +4,14 @@ import contextlib
 import os
 import re
 
-from browser import expect, people, still
+from browser import expect, in_room, people, still
 from client import User, fresh
 from firefox import firefox
-from harness import PATIENCE, test
+from harness import PATIENCE, Context, test
 from server import ROOT, Server
 from test_element import Files, hear, message, sign_in
+from test_encrypted_page import has_device, said
+from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
 
@@ -180,6 +182,39 @@ async def _(test):
         await element.evaluate("(element, server) => { element.homeserver = server; }", site.server.base)
         await message(frame, "only here").wait_for()
         person.troubles.clear()
+
+
+@test("an encrypted room in an element that keeps its login is read and written there, also after a reload; in one that keeps nothing it says so")
+async def _(test):
+    async with embedded(test, "visitor") as (site, person, frame):
+        desk, visitor = User(site.server.base, "desk"), User(site.server.base, "visitor")
+        room = desk.create_room(name="Vault", preset="private_chat", invite=[visitor.user_id], initial_state=[ENCRYPTION])
+        visitor.join(room)
+        here = Context(site.server.base, site.server.base, site.server, artifacts=test.artifacts)
+        async with in_room(here, room, {"desk": desk}) as clerk:
+            page = person.page
+            await page.goto(site.add(TRUSTED, room, keep=True))
+            await sign_in(frame, visitor)
+            await asyncio.gather(has_device(desk), has_device(visitor))
+            await clerk.write("the safe is open")
+            await message(frame, "the safe is open").wait_for()
+            box = frame.get_by_role("textbox", name="Write a message")
+            await box.fill("thank you")
+            await box.press("Enter")
+            await clerk.sees("thank you")
+            assert said(desk, room) == ["m.room.encrypted"] * 2
+            await person.picture("embedding-encrypted")
+            await page.reload()
+            for words in ("the safe is open", "thank you"):
+                await message(frame, words).wait_for()
+            await clerk.write("and closed again")
+            await message(frame, "and closed again").wait_for()
+            # Without `keep` each page would be one more device.
+            await page.goto(site.add("other.html", room))
+            await sign_in(frame, visitor)
+            await frame.get_by_text("This page keeps no keys").wait_for()
+            await expect(box).to_have_count(0)
+            await person.picture("embedding-encrypted-not-kept")
 
 
 @test("the widget's bubble opens and closes the chat from the keyboard, counts unread messages, and is named by the page alone")

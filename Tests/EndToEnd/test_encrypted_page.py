@@ -21,6 +21,18 @@ async def has_device(user):
             await asyncio.sleep(0.05)
 
 
+async def has_identity(user):
+    """Until the user's device is signed."""
+    await has_device(user)
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            answer = (await asyncio.to_thread(user.post, "keys/query", {"device_keys": {user.user_id: []}})).ok()
+            keys = answer.get("self_signing_keys", {}).get(user.user_id)
+            if keys and any(len(device["signatures"][user.user_id]) > 1 for device in answer["device_keys"][user.user_id].values()):
+                return
+            await asyncio.sleep(0.05)
+
+
 def said(user, room):
     """Types of what was said in the room, the oldest first, as the server has it."""
     events = user.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"]

@@ -15,6 +15,8 @@ from lossy_link import LossyLink
 from server import ROOT
 from test_calling import HEARS, SEVERAL_DEVICES, choose_others
 from test_calls_page import ARRIVED, PEERS
+from test_encrypted_page import has_device
+from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
 
@@ -35,7 +37,7 @@ SEE = """count => {
 
 
 @contextlib.asynccontextmanager
-async def garden(test, *names, base=None, **options):
+async def garden(test, *names, base=None, is_encrypted=False, **options):
     """These people in one room, open in their browsers at the server, or at `base`; (the room's ID, accounts by name, people…)."""
     if not os.path.exists(os.path.join(ROOT, ".build", "web", "RoomCalls.wasm")):
         raise NotRun("not built: Scripts/build-web RoomCalls")
@@ -44,12 +46,15 @@ async def garden(test, *names, base=None, **options):
     test.base = base or test.direct
     users = {name: User(test.direct, name) for name in names}
     first, *others = users.values()
-    room = first.create_room(name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER)
+    room = first.create_room(
+        name="Garden", invite=[user.user_id for user in others], power_level_content_override=POWER, initial_state=[ENCRYPTION] if is_encrypted else [])
     for user in others:
         user.join(room)
     async with in_room(test, room, users, **{**MAY_CALL, **options}) as everybody:
         for person, user in zip(everybody, users.values()):
             person.name = user.user_id[1:].split(":")[0]
+            if is_encrypted:
+                await has_device(user)
         yield room, users, *everybody
 
 

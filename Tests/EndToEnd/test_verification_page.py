@@ -6,7 +6,7 @@ from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
 from client import User
 from harness import PATIENCE, test
-from test_encrypted_page import has_device, open_encryption
+from test_encrypted_page import has_identity, open_encryption
 from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
@@ -23,24 +23,12 @@ def chat_of(one, other):
 
 
 @contextlib.asynccontextmanager
-async def two_people(test, **options):
-    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+async def two_people(test, users=None, **options):
+    alice, boris = users or (User(test.base, "alice"), User(test.base, "boris"))
     room = chat_of(alice, boris)
     async with in_room(test, room, {"alice": alice, "boris": boris}, **options) as (one, other):
         await asyncio.gather(has_identity(alice), has_identity(boris))
         yield one, other
-
-
-async def has_identity(user):
-    """Until the user's device is signed."""
-    await has_device(user)
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = (await asyncio.to_thread(user.post, "keys/query", {"device_keys": {user.user_id: []}})).ok()
-            keys = answer.get("self_signing_keys", {}).get(user.user_id)
-            if keys and any(len(device["signatures"][user.user_id]) > 1 for device in answer["device_keys"][user.user_id].values()):
-                return
-            await asyncio.sleep(0.05)
 
 
 async def ask(one):
@@ -68,9 +56,13 @@ async def both_compare(one, other):
 
 
 # Proves E5
-@test("two people verify each other by emoji; both then see it in words, also after a reload")
+@test("two people verify each other by emoji; both then see it in words, also after a reload and in lists of members")
 async def _(test):
-    async with two_people(test) as (one, other):
+    alice, boris, carol = (User(test.base, name) for name in ("alice", "boris", "carol"))
+    group = alice.create_room(name="Group", initial_state=[ENCRYPTION], invite=[boris.user_id, carol.user_id])
+    for user in (boris, carol):
+        user.join(group)
+    async with two_people(test, (alice, boris)) as (one, other):
         await ask(one)
         await one.dialog.get_by_text("has to accept the request").wait_for()
         await one.picture("verify-waiting")
@@ -97,6 +89,12 @@ async def _(test):
         await one.details.get_by_text("Verified", exact=True).wait_for()
         await one.write("now surely to you")
         await other.sees("now surely to you")
+        # Lists of members say of whom that is so.
+        await one.open_room(group)
+        await show_details(one)
+        await expect(one.members.filter(has_text="Verified")).to_have_count(1)
+        await expect(one.members.filter(has_text="boris")).to_contain_text("Verified")
+        await one.picture("verified-member")
 
 
 async def choose_emoji(one, other):

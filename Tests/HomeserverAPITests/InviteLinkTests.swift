@@ -50,8 +50,8 @@ import Testing
       try await fixture.call(.post, InviteLinkTests.path + "/describe", as: user, #"{"token":"\#(token)"}"#)
     }
 
-    func join(_ token: String, as user: APIFixture.User) async throws -> APIFixture.Answer {
-      try await fixture.call(.post, InviteLinkTests.path + "/join", as: user, #"{"token":"\#(token)"}"#)
+    func join(_ token: String, as user: APIFixture.User, _ more: String = "") async throws -> APIFixture.Answer {
+      try await fixture.call(.post, InviteLinkTests.path + "/join", as: user, #"{"token":"\#(token)"\#(more)}"#)
     }
 
     func act(_ verb: String, as user: APIFixture.User, _ body: String = "{}") async throws -> Int {
@@ -116,6 +116,20 @@ import Testing
         .post, "/_matrix/client/unstable/martlet.direct", as: scene.bob, #"{"user_id":"@ann:example.org"}"#)
       #expect(again.json["room_id"]?.string == room)
       #expect(try await scene.join(token, as: scene.ann).errorCode == "M_INVALID_PARAM")
+    }
+  }
+
+  @Test func `the direct chat that a link makes has the initial state that its user asks for`() async throws {
+    try await Self.run { scene in
+      let token = try await scene.token(toRoom: false)
+      let wrong = try await scene.join(token, as: scene.bob, #","initial_state":[{"content":{}}]"#)
+      #expect(wrong.status == 400)
+      let state = #"[{"type":"m.room.encryption","state_key":"","content":{"algorithm":"m.megolm.v1.aes-sha2"}}]"#
+      let joined = try await scene.join(token, as: scene.bob, #","initial_state":\#(state)"#)
+      let room = PercentEncoding.encode(ByteString(try #require(joined.json["room_id"]?.string)))
+      let encryption = try await scene.fixture.call(.get, "rooms/\(room)/state/m.room.encryption/", as: scene.ann)
+      #expect(encryption.status == 200)
+      #expect(encryption.json["algorithm"]?.string == "m.megolm.v1.aes-sha2")
     }
   }
 

@@ -30,13 +30,16 @@ final class Page {
   /// - Parameters:
   ///   - users: those in the call of the room.
   ///   - people: the members of the room that the page shows; all of them if nil.
+  ///   - unknown: people of whom it is not certain that they are in the room.
   ///   - more: members of the request.
-  func room(_ users: [String], people: [String]? = nil, expires: Int64 = 3_600_000, more: String = "") {
+  func room(_ users: [String], people: [String]? = nil, expires: Int64 = 3_600_000, unknown: [String] = [], more: String = "") {
     let members = users.map {
       #"{"type":"org.matrix.msc3401.call.member","sender":"\#($0)","state_key":"_\#($0)_D_m.call","origin_server_ts":\#(now),"#
         + #""content":{"application":"m.call","call_id":"","device_id":"D","expires":\#(expires),"foci_preferred":[{"type":"martlet.call"}]}}"#
     }
-    let people = (people ?? users).map { #"{"user":"\#($0)","name":"\#($0.dropFirst().prefix { $0 != ":" })"}"# }
+    let people = (people ?? users).map {
+      #"{"user":"\#($0)","name":"\#($0.dropFirst().prefix { $0 != ":" })","joined":\#(!unknown.contains($0))}"#
+    }
     tell(
       #""do":"room","room":"!r:a.example","name":"Garden","members":[\#(members.joined(separator: ","))],"people":[\#(people.joined(separator: ","))]\#(more)"#
     )

@@ -1,4 +1,5 @@
 import ClientCore
+import EncryptionLink
 import JSON
 import MatrixModel
 import PageWidgets
@@ -112,5 +113,37 @@ struct CallTests {
     #expect(living.map(\.request.target) == ["/first", "/last"] && living.count < page.requests.count)
     #expect(page.answer("/first", "{}") && page.answer("/last", "{}"))
     #expect(told == ["close", "answered", "answered"] && page.text.isEmpty)
+  }
+
+  @Test("keys of calls in encrypted rooms are passed on if their device may read them; without transforms nobody calls there")
+  func keys() throws {
+    let page = Page()
+    page.signIn()
+    let encryption =
+      #"{"type":"m.room.encryption","state_key":"","event_id":"$e","sender":"@alice:chat.example","content":{"algorithm":"m.megolm.v1.aes-sha2"}},"#
+    let vault = room("Vault", []).replacing(#""state":{"events":["#, with: #""state":{"events":["# + encryption)
+    page.sync([("!vault:chat.example", vault)])
+    let (calls, id) = (try #require(page.app.main).calls, try #require(RoomID("!vault:chat.example")))
+    calls.call(in: id, CallSetup(hasCamera: false))
+    var told: [JSON] = []
+    try #require(calls.port).post = { if let json = try? JSON.parse($0) { told.append(json) } }
+    calls.call(in: id, CallSetup(hasCamera: false))
+    #expect(told.first?["encrypted"]?.bool == true)
+    func receive(_ type: ByteString, isReader: Bool = true) {
+      told = []
+      let event = DeviceEvent(type: type, content: Array(#"{"room_id":"!vault:chat.example"}"#.utf8))
+      let sender = LinkDevice(user: "@boris:chat.example", device: "PHONE")
+      page.app.effects.encryption.onReceived(
+        ReceivedDeviceEvent(event: event, sender: sender, isSigned: true, isReader: isReader))
+    }
+    receive("io.element.call.encryption_keys")
+    #expect(told.map { $0["do"]?.string } == ["key"] && told[0]["user"]?.string == "@boris:chat.example")
+    #expect(told[0]["device"]?.string == "PHONE" && told[0]["content"]?["room_id"]?.string == "!vault:chat.example")
+    receive("io.element.call.encryption_keys", isReader: false)
+    #expect(told.isEmpty)
+    receive("m.other")
+    #expect(told.isEmpty)
+    calls.prepare(id, withCamera: nil)
+    #expect(page.text.contains(Strings[.groupCallCannotSeal]))
   }
 }

@@ -16,6 +16,9 @@ final class Page {
   private(set) var requests: [(id: RequestID, request: HTTPRequest)] = []
   private(set) var stored: [ByteString: [UInt8]] = [:]
 
+  /// What the server says of itself; nil leaves it to the test. No room is encrypted by itself otherwise.
+  var wellKnown: String? = #"{"io.element.e2ee":{"default":false}}"#
+
   /// What the page around it heard.
   private(set) var told: [String] = []
 
@@ -46,7 +49,12 @@ final class Page {
 
   private func perform(_ effect: Effect) {
     switch effect {
-    case .request(let id, let request): requests.append((id, request))
+    case .request(let id, let request):
+      if let wellKnown, request.target.contains("/.well-known/matrix/client") {
+        app.take(.response(id, .answer(status: 200, body: Array(wellKnown.utf8))))
+      } else {
+        requests.append((id, request))
+      }
     case .upload(let id, let request, _), .uploadEncrypted(let id, let request, _): requests.append((id, request))
     case .cancelRequest(let id): requests.removeAll { $0.id == id }
     case .load(let id, let range): loads.append((id, range))

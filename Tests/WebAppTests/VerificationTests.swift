@@ -118,4 +118,41 @@ struct VerificationTests {
     desk.page.click("verify: Phone")
     #expect(desk.takeActions().map(\.action) == [.verifyDevice("OLD")])
   }
+
+  // MARK: New rooms
+
+  private static func created(_ wellKnown: String, _ change: (Page) -> Void = { _ in }) -> String {
+    let page = Page()
+    page.wellKnown = wellKnown
+    page.signIn()
+    page.sync(answer: "")
+    page.app.dialogs.open { NewDialog(page.app, .room, in: $0) }
+    page.type("Den", into: "roomName")
+    change(page)
+    page.submitForm()
+    return page.body(of: "/createRoom")
+  }
+
+  private static func tick(_ words: String, _ isOn: Bool, in page: Page) {
+    let line = page.all("ma-check").first { $0.allText == words }
+    if let box = line?.tags("input").first { page.dom.fire(.change, on: box.node, x: isOn ? 1 : 0) }
+  }
+
+  @Test(arguments: [
+    (#"{"io.element.e2ee":{"default":true}}"#, true, false), (#"{"io.element.e2ee":{"default":false}}"#, false, false),
+    (#"{"martlet.encryption":{"new_rooms":"all"}}"#, true, true), (#"{"io.element.e2ee":{"force_disable":true}}"#, false, false)
+  ]) func `new rooms are encrypted as the server wishes`(wellKnown: String, isPrivate: Bool, isPublic: Bool) {
+    #expect(Self.created(wellKnown).contains("m.room.encryption") == isPrivate)
+    let open = Self.created(wellKnown) { Self.tick("anyoneMayJoin", true, in: $0) }
+    #expect(open.contains("public_chat") && open.contains("m.room.encryption") == isPublic)
+  }
+
+  @Test func `the creator of a room decides whether it is encrypted, unless the server forbids it`() {
+    let off = Self.created(#"{"io.element.e2ee":{"default":true}}"#) { Self.tick("encryptRoom", false, in: $0) }
+    #expect(off.contains("Den") && !off.contains("m.room.encryption"))
+    let on = Self.created(#"{"io.element.e2ee":{"default":false}}"#) { Self.tick("encryptRoom", true, in: $0) }
+    #expect(on.contains("m.room.encryption"))
+    let forbidden = Self.created(#"{"io.element.e2ee":{"force_disable":true}}"#) { Self.tick("encryptRoom", true, in: $0) }
+    #expect(forbidden.contains("Den") && !forbidden.contains("m.room.encryption"))
+  }
 }

@@ -65,7 +65,7 @@ public actor Homeserver {
       case .fetch(let fetch):
         switch await transport.carry(Exchange(fetch)) {
         case .answer(let status, let body): discovery.take(status: status, body: body)
-        case .networkError, .untrustedServer, .blobIsGone: discovery.take(status: nil, body: [])
+        case .networkError, .untrustedServer, .blobIsGone, .decrypted: discovery.take(status: nil, body: [])
         }
       }
     }

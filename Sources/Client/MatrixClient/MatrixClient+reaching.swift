@@ -69,7 +69,7 @@ extension MatrixClient {
 
   static func check(_ response: Response) throws(ClientError) -> [UInt8] {
     switch response {
-    case .answer(200..<300, let body): return body
+    case .answer(200..<300, let body), .decrypted(let body): return body
     case .answer(let status, let body):
       let error = MatrixError(status: status, body: try? JSON.parse(body))
       throw .refused(

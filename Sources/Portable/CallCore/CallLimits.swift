@@ -79,4 +79,15 @@ public enum CallLimits {
   static let timestamp: Int64 = 1 << 53
   static let callMembers = 3_000
   static let transports = 16
+
+  // Encrypted calls of rooms
+  /// After a departure another key is made, and so much later it is used. Within both together nobody listens who has left.
+  static let keyChangeMilliseconds: Int64 = 3_000
+  static let keyUseMilliseconds: Int64 = 2_000
+  /// When a key goes again to a device that could not be reached.
+  static let keyRetryMilliseconds: Int64 = 15_000
+  /// Of 32 bytes in base64, without or with padding.
+  static let keyCharacters = 43...44
+  /// Keys of devices that are not seen in the call yet, in all and of each.
+  static let earlyKeys = 200, earlyKeysOfDevice = 2
 }

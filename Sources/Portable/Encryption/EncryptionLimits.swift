@@ -14,6 +14,10 @@ package enum EncryptionLimits {
   package static let backupVersionBytes = 255
   /// A message between devices. No server takes larger events.
   package static let toDeviceBytes = 64 * 1_024
+  /// The content of an event of the app for devices, and the devices that it goes to.
+  package static let messageBytes = 32 * 1_024, devicesOfMessage = 3_000
+  /// The spec sets 255 for events of rooms.
+  package static let eventTypeBytes = 255
   /// Messages between devices of one sync. Servers give at most some hundred.
   package static let toDeviceOfSync = 10_000
   /// Keys of rooms that one user may bring within an hour, and one who shares no encrypted room with the account's user.

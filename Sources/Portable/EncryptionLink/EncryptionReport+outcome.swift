@@ -18,11 +18,20 @@ extension EncryptionReport.Outcome {
     case .trust(let trust):
       writer.write(kind: 4)
       trust.write(to: &writer)
+    case .told(let devices):
+      writer.write(kind: 30)
+      writer.write(devices) { $0.write($1) }
     case .imported(let total, let new, let unusable):
       writer.write(kind: 20)
       writer.write(total)
       writer.write(new)
       writer.write(unusable)
+    case .sealed(let file):
+      writer.write(kind: 21)
+      file.write(to: &writer)
+    case .users(let users):
+      writer.write(kind: 22)
+      writer.write(users) { $0.write($1) }
     }
   }
 
@@ -37,7 +46,10 @@ extension EncryptionReport.Outcome {
       self = .failed(reason)
     case 3: self = .verification(try reader.uint64())
     case 4: self = .trust(try EncryptionReport.Trust(&reader))
+    case 30: self = .told(try reader.devices())
     case 20: self = .imported(total: try reader.uint32(), new: try reader.uint32(), unusable: try reader.uint32())
+    case 21: self = .sealed(try EncryptionAction.SealedFile(&reader))
+    case 22: self = .users(try reader.list { (one) throws(LinkError) in try one.text() })
     default: throw .unknownKind
     }
   }

@@ -39,8 +39,12 @@ package enum EncryptionReport: Equatable, Sendable {
     /// Events whose keys came late, as JSON.
     case late(room: ByteString, [[UInt8]])
     case ended(UInt64, Outcome)
+    /// Something for the page from another device.
+    case received(ReceivedDeviceEvent)
     /// How far an action has come. It waits for `EncryptionRequest.proceed`.
     case progress(UInt64, done: UInt32, of: UInt32)
+    /// Somebody who has invited the user offers the keys of the room's history, at an `EncryptedFile` in JSON: `EncryptionAction.takeHistory`.
+    case history(room: ByteString, from: ByteString, [UInt8])
   }
 
   /// What views show.
@@ -68,6 +72,10 @@ package enum EncryptionReport: Equatable, Sendable {
     case failed(Failure)
     case verification(UInt64)
     case trust(Trust)
+    /// The devices that were sent what `EncryptionAction.tell` said.
+    case told([LinkDevice])
+    case sealed(EncryptionAction.SealedFile)
+    case users([ByteString])
   }
 
   package enum Recovery: UInt8, Sendable {
@@ -225,11 +233,19 @@ extension EncryptionReport.Delivery {
       writer.write(kind: 5)
       writer.write(number)
       outcome.write(to: &writer)
+    case .received(let event):
+      writer.write(kind: 30)
+      writer.write(event)
     case .progress(let number, let done, let count):
       writer.write(kind: 20)
       writer.write(number)
       writer.write(done)
       writer.write(count)
+    case .history(let room, let user, let file):
+      writer.write(kind: 21)
+      writer.write(room)
+      writer.write(user)
+      writer.write(file)
     }
   }
 
@@ -244,7 +260,9 @@ extension EncryptionReport.Delivery {
       self = .blocked(message, reason, about: try reader.text())
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
     case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
+    case 30: self = .received(try reader.receivedDeviceEvent())
     case 20: self = .progress(try reader.uint64(), done: try reader.uint32(), of: try reader.uint32())
+    case 21: self = .history(room: try reader.text(), from: try reader.text(), try reader.bytes())
     default: throw .unknownKind
     }
   }

@@ -24,6 +24,8 @@ package enum EncryptionRequest: Equatable, Sendable {
   /// The answer to `EncryptionReport.Step.Request` of that number.
   case answered(UInt64, body: [UInt8])
   case failed(UInt64, isFinal: Bool)
+  /// The user accepts an invitation: what its sender offers of the room's history is wanted.
+  case accepted(room: ByteString, from: ByteString)
   /// The network is back.
   case reachable
   /// It is `EncryptionReport.Step.wakeAt`.
@@ -47,34 +49,6 @@ package struct UnencryptedContent: Equatable, Sendable {
     self.type = type
     self.content = content
   }
-}
-
-/// What a person does about keys.
-package enum EncryptionAction: Equatable, Sendable {
-  /// Makes the account's cross-signing keys if it has none.
-  case setUpIdentity
-  /// Makes others in place of those that there are.
-  case resetIdentity
-  /// Ends with the recovery key as text.
-  case setUpRecovery
-  case inspectRecovery
-  /// With a recovery key or a passphrase.
-  case recover(ByteString)
-  /// The cross-signing keys that the user has now.
-  case acceptIdentity(of: ByteString)
-  /// Begins a verification with another device of the user; with all of them where it is empty. Ends with `Outcome.verification`.
-  case verifyDevice(ByteString)
-  /// Begins a verification with another user in a room, which should be a direct one. Ends with `Outcome.verification`.
-  case verifyUser(ByteString, room: ByteString)
-  case verification(UInt64, VerificationAction)
-  /// What the page can do with QR codes: later verifications offer that. All of it until this is said.
-  case offer(showsCodes: Bool, scansCodes: Bool)
-  /// Ends with `Outcome.trust`.
-  case inspect(user: ByteString)
-  /// Ends with the text of a key file.
-  case exportKeys(passphrase: ByteString)
-  /// Takes the keys of a key file. Ends with `EncryptionReport.Outcome.imported`.
-  case importKeys([UInt8], passphrase: ByteString)
 }
 
 /// A record of the page's store.
@@ -147,6 +121,10 @@ extension EncryptionRequest {
     case .proceed(let number):
       writer.write(kind: 12)
       writer.write(number)
+    case .accepted(let room, let user):
+      writer.write(kind: 20)
+      writer.write(room)
+      writer.write(user)
     }
     return writer.bytes
   }
@@ -182,67 +160,7 @@ extension EncryptionRequest {
         room: try reader.text(), users: try reader.list { (one) throws(LinkError) in try one.text() },
         sharesHistory: try reader.flag())
     case 12: .proceed(try reader.uint64())
-    default: throw .unknownKind
-    }
-  }
-}
-
-extension EncryptionAction {
-  fileprivate func write(to writer: inout LinkWriter) {
-    switch self {
-    case .setUpIdentity: writer.write(kind: 0)
-    case .setUpRecovery: writer.write(kind: 1)
-    case .inspectRecovery: writer.write(kind: 2)
-    case .recover(let text):
-      writer.write(kind: 3)
-      writer.write(text)
-    case .acceptIdentity(let user):
-      writer.write(kind: 4)
-      writer.write(user)
-    case .resetIdentity: writer.write(kind: 5)
-    case .verifyDevice(let device):
-      writer.write(kind: 6)
-      writer.write(device)
-    case .verifyUser(let user, let room):
-      writer.write(kind: 7)
-      writer.write(user)
-      writer.write(room)
-    case .verification(let id, let action):
-      writer.write(kind: 8)
-      writer.write(id)
-      action.write(to: &writer)
-    case .inspect(let user):
-      writer.write(kind: 9)
-      writer.write(user)
-    case .offer(let showsCodes, let scansCodes):
-      writer.write(kind: 10)
-      writer.write(showsCodes)
-      writer.write(scansCodes)
-    case .exportKeys(let passphrase):
-      writer.write(kind: 11)
-      writer.write(passphrase)
-    case .importKeys(let file, let passphrase):
-      writer.write(kind: 12)
-      writer.write(file)
-      writer.write(passphrase)
-    }
-  }
-
-  fileprivate init(_ reader: inout LinkReader) throws(LinkError) {
-    switch try reader.byte() {
-    case 0: self = .setUpIdentity
-    case 1: self = .setUpRecovery
-    case 2: self = .inspectRecovery
-    case 3: self = .recover(try reader.text())
-    case 4: self = .acceptIdentity(of: try reader.text())
-    case 5: self = .resetIdentity
-    case 6: self = .verifyDevice(try reader.text())
-    case 7: self = .verifyUser(try reader.text(), room: try reader.text())
-    case 8: self = .verification(try reader.uint64(), try VerificationAction(&reader))
-    case 9: self = .inspect(user: try reader.text())
-    case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
-    case 11: self = .exportKeys(passphrase: try reader.text())
-    case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
+    case 20: .accepted(room: try reader.text(), from: try reader.text())
     default: throw .unknownKind
     }
   }

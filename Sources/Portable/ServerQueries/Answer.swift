@@ -1,3 +1,4 @@
+import EventContent
 import JSON
 import MatrixModel
 
@@ -18,8 +19,9 @@ package enum Answer: Sendable {
     case .networkError: self = .networkError
     case .untrustedServer: self = .untrustedServer
     case .blobIsGone: self = .blobIsGone
+    case .decrypted(let body): self = Answer.parse(body).map { Answer.success($0) } ?? .unreadable
     case .answer(let status, let body):
-      let json = Answer.parse(body)
+      let json = Answer.parse(body).flatMap { EventMarks.removed(from: $0) }
       if (200..<300).contains(status) {
         if let json { self = .success(json) } else { self = .unreadable }
       } else {

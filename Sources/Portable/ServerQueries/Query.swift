@@ -72,8 +72,9 @@ public struct QueryRequest: Sendable {
   /// Path and query, percent-encoded.
   package let target: String
   package let body: [UInt8]?
-  /// A file that is sent in the place of the body, and what it is.
+  /// A file that is sent in the place of the body.
   package var blob: BlobHandle?
+  /// Of the body; nil for JSON.
   package var contentType: ByteString?
   /// The `auth` object that goes into the body.
   package var authentication: [UInt8]?

@@ -9,6 +9,7 @@ package final class EffectRunner {
   package var server: Server
   package let blobs = BlobShelf()
   package let encryption = PageEncryption()
+  package private(set) lazy var histories = RoomHistories(encryption)
   package let search = PageSearch()
   /// Takes the answers.
   package var answer: (Input) -> Void = { _ in } {
@@ -19,6 +20,8 @@ package final class EffectRunner {
   private var requests: IDTable<HostTask> = [:]
   private var timers: IDTable<HostTask> = [:]
   package private(set) var isStopped = false
+  /// Whether the store outlives the page.
+  package var isLasting: Bool { !storeName.utf8.isEmpty }
   /// Whether a request is made, and answered, when nothing else is any more.
   package var outlives: (RequestID) -> Bool = { _ in false }
 

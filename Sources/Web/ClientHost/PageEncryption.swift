@@ -10,7 +10,7 @@ import WebHost
 package final class PageEncryption {
   private static let account: ByteString = "e/account"
   /// Of records that no load of the client waits for.
-  private static let noLoad = LoadID.max
+  static let noLoad = LoadID.max
 
   /// Gives the client an input.
   package var answer: (Input) -> Void = { _ in }
@@ -21,15 +21,19 @@ package final class PageEncryption {
   /// The client has to go on without encryption.
   package var onLost: () -> Void = {}
   /// What views show; nil while the machine is not there.
-  package private(set) var state: EncryptionReport.State?
+  package internal(set) var state: EncryptionReport.State?
   package var onState: () -> Void = {}
   /// Those under way, and those that have ended until `VerificationAction.cancel` forgets them; the oldest first.
-  package private(set) var verifications: [EncryptionReport.Verification] = []
+  package internal(set) var verifications: [EncryptionReport.Verification] = []
   package var onVerifications: () -> Void = {}
   /// A machine that is new here can be told of what came before it (`review`).
   package var onNew: () -> Void = {}
   /// Keys came for messages of the room.
   package var onLate: (RoomID) -> Void = { _ in }
+  /// Another device has sent the page something.
+  package var onReceived: (ReceivedDeviceEvent) -> Void = { _ in }
+  /// The inviter offers the keys of a room's history, at an `EncryptedFile`.
+  var onHistory: (_ file: [UInt8], _ room: ByteString, _ giver: ByteString) -> Void = { _, _, _ in }
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Writes what is held, if anything is.
@@ -46,29 +50,29 @@ package final class PageEncryption {
   private var port: EncryptionPort?
   private var owner: Session?
   /// Whether an earlier page has left a device here. Then nothing may pass it by: the keys of messages come once.
-  private var hasDevice = false
+  var hasDevice = false
   /// Whether the machine has said something.
-  private var isReady = false
+  var isReady = false
   private var isLost = false
   /// What waits for the machine.
-  private var answers: IDTable<[UInt8]> = [:]
-  private var loads: IDTable<[StoreRecord]> = [:]
+  var answers: IDTable<[UInt8]> = [:]
+  var loads: IDTable<[StoreRecord]> = [:]
   /// Records that a search reads, and who gets them.
-  private var openings: IDTable<(records: [StoreRecord], then: ([StoreRecord]) -> Void)> = [:]
+  var openings: IDTable<(records: [StoreRecord], then: ([StoreRecord]) -> Void)> = [:]
   /// The client counts its own from below.
   private var lastOpening = PageEncryption.noLoad
-  private var messages: [UInt64: UnencryptedContent] = [:]
+  var messages: [UInt64: UnencryptedContent] = [:]
   /// Rooms that the machine was told of because it had not seen that they are encrypted.
-  private var toldRooms: Set<RoomID> = []
-  private var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
-  private var progresses: [UInt64: (_ done: Int, _ count: Int) -> Void] = [:]
+  var toldRooms: Set<RoomID> = []
+  var actions: [UInt64: (EncryptionReport.Outcome?) -> Void] = [:]
+  var progresses: [UInt64: (_ done: Int, _ count: Int) -> Void] = [:]
   private var lastAction: UInt64 = 0
   /// The action for which the person may be asked for the password.
-  private var resetting: UInt64?
-  private var wakeTimer: (at: Int64, task: HostTask)?
+  var resetting: UInt64?
+  var wakeTimer: (at: Int64, task: HostTask)?
 
   /// What the machine wants to be stored, and what happens once it is.
-  private var held = EncryptionReport.Step()
+  var held = EncryptionReport.Step()
 
   package init() {}
 
@@ -142,7 +146,7 @@ package final class PageEncryption {
     for id in messages.keys { answer(.notEncrypted(id, .encryptedRoom)) }
   }
 
-  private func say(_ request: EncryptionRequest) { send?(request.bytes(at: Host.wallClockMilliseconds())) }
+  func say(_ request: EncryptionRequest) { send?(request.bytes(at: Host.wallClockMilliseconds())) }
 
   // MARK: What passes through
 
@@ -226,170 +230,8 @@ package final class PageEncryption {
     say(.command(lastAction, action))
   }
 
+  /// The user accepts an invitation of that user: what they offer of the room's history is wanted.
+  package func accept(_ room: RoomID, from inviter: UserID) { say(.accepted(room: room.text, from: inviter.text)) }
+
   package func networkIsBack() { say(.reachable) }
-
-  // MARK: What the machine says
-
-  package func heard(_ message: [UInt8]) {
-    guard send != nil else { return }
-    do throws(LinkError) {
-      switch try EncryptionReport.read(message) {
-      case .step(let step): carryOut(step)
-      case .plainAnswer(let id):
-        if let body = answers.removeValue(forKey: id) { answer(.response(id, .answer(status: 200, body: body))) }
-      case .plainRecords(let id):
-        if let opening = openings.removeValue(forKey: id) { return opening.then(opening.records) }
-        if let records = loads.removeValue(forKey: id) { answer(.loaded(id, records)) }
-      }
-    } catch {
-      lose()
-    }
-  }
-
-  private func carryOut(_ step: EncryptionReport.Step) {
-    let isFirst = !isReady
-    isReady = true
-    held.changes += step.changes
-    held.later += step.later
-    held.requests += step.requests
-    for delivery in step.deliveries { deliver(delivery) }
-    write()
-    if !step.loads.isEmpty { load(step.loads) }
-    setWakeTimer(step.wakeAt)
-    if step.isOver { return lose() }
-    if isFirst { perform(.offer(showsCodes: true, scansCodes: CodeReader.isPossible)) { _ in } }
-    // The account's first device makes its identity.
-    if isFirst, !hasDevice {
-      perform(.setUpIdentity) { _ in }
-      onNew()
-    }
-    if state != step.state {
-      state = step.state
-      onState()
-    }
-    if verifications != step.verifications {
-      verifications = step.verifications
-      onVerifications()
-    }
-  }
-
-  private func deliver(_ delivery: EncryptionReport.Delivery) {
-    switch delivery {
-    case .answer(let id, let body):
-      answers[id] = nil
-      answer(.response(id, .answer(status: 200, body: body)))
-    case .records(let id, let records):
-      loads[id] = nil
-      guard id != Self.noLoad else { return }
-      let clear = records.map { StoreRecord(key: $0.key, value: $0.value) }
-      if let opening = openings.removeValue(forKey: id) { return opening.then(clear) }
-      answer(.loaded(id, clear))
-    case .encrypted(let id, let content):
-      messages[id] = nil
-      answer(.encrypted(id, content))
-    case .blocked(let id, let reason, let user):
-      guard let content = messages.removeValue(forKey: id) else { return }
-      if reason == .notEncrypted, let room = RoomID(content.room), toldRooms.insert(room).inserted {
-        return tell(room, id, content)
-      }
-      let error: ClientError =
-        switch reason {
-        case .malformed: .invalidContent
-        case .undecided: UserID(user).map { .unconfirmedIdentity($0) } ?? .encryptedRoom
-        case .notEncrypted, .unknownAlgorithm, .broken: .encryptedRoom
-        }
-      answer(.notEncrypted(id, error))
-    case .late(let room, let events):
-      guard let room = RoomID(room) else { return }
-      answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
-      onLate(room)
-    case .ended(let number, let outcome):
-      if resetting == number { resetting = nil }
-      progresses[number] = nil
-      actions.removeValue(forKey: number)?(outcome)
-    case .progress(let number, let done, let count):
-      progresses[number]?(Int(done), Int(count))
-      say(.proceed(number))
-    }
-  }
-
-  /// The room was encrypted before there was a machine: the server says how.
-  private func tell(_ room: RoomID, _ id: SendID, _ content: UnencryptedContent) {
-    messages[id] = content
-    let target = Endpoint.getRoomStateWithKey.path(room.text, EventType.encryption.text, "")
-    ask(QueryRequest(endpoint: .getRoomStateWithKey, target: target, body: nil)) { [self] result in
-      guard messages[id] != nil else { return }
-      guard case .answer(let state) = result else {
-        messages[id] = nil
-        toldRooms.remove(room)
-        return answer(.notEncrypted(id, .encryptedRoom))
-      }
-      say(.encryption(room: room.text, content: Array(state.bytes)))
-      say(.encrypt(id, content))
-    }
-  }
-
-  // MARK: Store, requests and time
-
-  /// What goes into the store before the client's own changes, and what to call when the batch is, or is not, stored. nil where nothing is held.
-  package func takeHeld() -> (changes: [StoreOperation], then: (Bool) -> Void)? {
-    guard !held.changes.isEmpty || !held.later.isEmpty || !held.requests.isEmpty else { return nil }
-    let step = held
-    held = EncryptionReport.Step()
-    return (step.changes.map { StoreOperation($0) }, { [self] in release(step, isStored: $0) })
-  }
-
-  private func release(_ step: EncryptionReport.Step, isStored: Bool) {
-    guard send != nil else { return }
-    guard isStored else { return lose() }
-    for delivery in step.later { deliver(delivery) }
-    for request in step.requests { ask(request) }
-  }
-
-  private func ask(_ request: EncryptionReport.Request) {
-    let method = Endpoint.Method(rawValue: request.method) ?? .get
-    let body = request.body.isEmpty ? nil : request.body
-    let endpoint = Endpoint(method, "", rateLimited: true)
-    let query = QueryRequest(endpoint: endpoint, target: request.target.string, body: body)
-    let way = resetting == nil ? ask : askSurely
-    way(query) { [self] result in
-      switch result {
-      case .answer(let json): say(.answered(request.id, body: Array(json.bytes)))
-      case .failed(let error): say(.failed(request.id, isFinal: error.isFinal))
-      }
-    }
-  }
-
-  private func load(_ prefixes: [ByteString]) {
-    var found: [LinkRecord] = []
-    var left = prefixes.count
-    for prefix in prefixes {
-      read(prefix) { [self] records in
-        for record in records { found.append(LinkRecord(key: record.key, value: record.value)) }
-        left -= 1
-        if left == 0 { say(.loaded(found)) }
-      }
-    }
-  }
-
-  private func setWakeTimer(_ at: Int64?) {
-    guard wakeTimer?.at != at else { return }
-    wakeTimer?.task.cancel()
-    wakeTimer = nil
-    guard let at else { return }
-    let task = Host.after(milliseconds: Double(max(0, at - Host.wallClockMilliseconds()))) { [self] in
-      wakeTimer = nil
-      say(.woken)
-    }
-    wakeTimer = (at, task)
-  }
-}
-
-extension StoreOperation {
-  fileprivate init(_ change: EncryptionReport.Change) {
-    switch change {
-    case .put(let record): self = .put(key: record.key, value: record.value)
-    case .delete(let key): self = .delete(key: key)
-    }
-  }
 }

@@ -33,8 +33,18 @@ extension EncryptionReport.Delivery {
     case .blocked(let message, let reason):
       self = .blocked(message, EncryptionReport.Block(reason), about: reason.user?.text ?? "")
     case .late(let room, let events): self = .late(room: room.text, events.map { Array($0.bytes) })
+    case .received(let message): self = .received(ReceivedDeviceEvent(message))
     case .ended(let number, let outcome): self = .ended(number, EncryptionReport.Outcome(outcome))
     }
+  }
+}
+
+extension ReceivedDeviceEvent {
+  init(_ message: ReceivedMessage) {
+    self.init(
+      event: DeviceEvent(type: message.type, content: Array(message.content.bytes)),
+      sender: LinkDevice(user: message.sender.user.text, device: message.sender.device.text),
+      isSigned: message.trust == .verified || message.trust == .pinned, isReader: message.isReader)
   }
 }
 
@@ -64,6 +74,7 @@ extension EncryptionReport.Outcome {
       self = .recovery(found.key == nil ? .disabled : !found.isFamiliar ? .changed : isWhole ? .enabled : .incomplete)
     case .verification(let id): self = .verification(id)
     case .trust(let trust): self = .trust(EncryptionReport.Trust(trust))
+    case .told(let devices): self = .told(devices.map { LinkDevice(user: $0.user.text, device: $0.device.text) })
     case .failed(let reason):
       switch reason {
       case .refused: self = .failed(.refused)

@@ -10,6 +10,7 @@ struct WorkerDesk {
   private var random: SecretSource
   private var actions = RunningActions()
   private var keyFiles = KeyFileActions()
+  private var histories = HistoryActions()
   /// Ends of actions for the next report.
   private var ended: [EncryptionReport.Delivery] = []
 
@@ -74,7 +75,7 @@ struct WorkerDesk {
         nil
       }
     case .command(let number, let action): begin(action, number, at: now)
-    case .proceed(let number): keyFiles.next(number).map { handle($0, at: now) }
+    case .proceed(let number): proceed(number, at: now)
     case .answered(let request, let body):
       if let json = try? JSON.parse(body) {
         host?.handle(.answered(request, json), at: now)
@@ -82,6 +83,12 @@ struct WorkerDesk {
         host?.handle(.failed(request, .unreachable), at: now)
       }
     case .failed(let request, let isFinal): host?.handle(.failed(request, isFinal ? .refused : .unreachable), at: now)
+    case .accepted(let room, let user):
+      if let room = RoomID(room), let user = UserID(user) {
+        host?.handle(.accepted(room, from: user), at: now)
+      } else {
+        nil
+      }
     case .reachable: host?.handle(.reachable, at: now)
     case .woken: host?.handle(.woken, at: now)
     }
@@ -132,6 +139,12 @@ struct WorkerDesk {
     case .inspect(let user):
       guard let user = UserID(user) else { return unusable(number) }
       return host?.handle(.command(number, .inspectUser(user)), at: now)
+    case .tell(let event, let devices):
+      guard let content = try? JSON.parse(event.content) else { return unusable(number) }
+      let addresses = devices.compactMap { device in
+        UserID(device.user).flatMap { user in DeviceID(device.device).map { DeviceAddress(user, $0) } }
+      }
+      return host?.handle(.command(number, .tell(type: event.type, content: content, devices: addresses)), at: now)
     case .exportKeys(let passphrase): return keyFiles.export(number, passphrase: passphrase).map { handle($0, at: now) }
     case .importKeys(let file, let passphrase):
       if let failure = keyFiles.take(number, file, passphrase: passphrase) {
@@ -139,7 +152,34 @@ struct WorkerDesk {
         return EncryptionStep()
       }
       return keyFiles.next(number).map { handle($0, at: now) }
+    case .listVerified:
+      ended.append(.ended(number, .users(host?.verifiedUsers.map { $0.text } ?? [])))
+      return EncryptionStep()
+    case .askForKeys(let room):
+      guard let room = RoomID(room) else { return unusable(number) }
+      return handle(.command(number, .askForKeys(of: room)), at: now)
+    case .makeHistory(let room):
+      guard let room = RoomID(room), let input = histories.make(number, of: room) else { return unusable(number) }
+      return handle(input, at: now)
+    case .giveHistory(let room, let user, let file):
+      guard let room = RoomID(room), let user = UserID(user), let file = try? JSON.parse(file) else { return unusable(number) }
+      return handle(.command(number, .shareHistory(room, with: user, file: file)), at: now)
+    case .takeHistory(let room, let user, let file):
+      guard let room = RoomID(room), let user = UserID(user), let input = histories.take(number, file, of: room, from: user)
+      else {
+        return unusable(number)
+      }
+      return proceed(number, input, at: now)
     }
+  }
+
+  private mutating func proceed(_ number: UInt64, at now: Int64) -> EncryptionStep? {
+    (keyFiles.next(number) ?? histories.next(number)).map { proceed(number, $0, at: now) }
+  }
+
+  private mutating func proceed(_ number: UInt64, _ input: MachineInput, at now: Int64) -> EncryptionStep {
+    if let end = histories.takeEnd(number) { ended.append(end) }
+    return handle(input, at: now)
   }
 
   private mutating func handle(_ input: MachineInput, at now: Int64) -> EncryptionStep {
@@ -157,12 +197,16 @@ struct WorkerDesk {
     report.later += ended
     ended = []
     for transfer in step.keyTransfers {
-      if let delivery = keyFiles.took(transfer, random: &random) { report.later.append(delivery) }
+      let delivery = keyFiles.took(transfer, random: &random) ?? histories.took(transfer, random: &random)
+      if let delivery { report.later.append(delivery) }
     }
     for place in report.later.indices {
       if case .ended(let number, .done) = report.later[place], let key = actions.recoveryKeys.removeValue(forKey: number) {
         report.later[place] = .ended(number, .done(ByteString(decoding: key)))
       }
+    }
+    for offer in step.histories {
+      report.later.append(.history(room: offer.room.text, from: offer.giver.text, Array(offer.file.bytes)))
     }
     if let state = host?.state { report.state = EncryptionReport.State(state) }
     report.verifications = host?.verifications.map { EncryptionReport.Verification($0) } ?? []

@@ -71,6 +71,8 @@ final class CallDesk<D: DOM> {
     case "answer":
       if let call = request.integer("call") { direct?.answer(CallHandle(truncatingIfNeeded: call), CallSetup(request)) }
     case "answered": server?.answered(request)
+    case "key": if let call = group?.ongoing, call.room == room { call.sealed?.received(request) }
+    case "told": if let call = group?.ongoing, call.room == room { call.told(request) }
     case "close": close()
     default: break
     }
@@ -134,6 +136,23 @@ final class CallDesk<D: DOM> {
     port?.tell("calling") {
       if let room { $0.member("room", room.text) }
       $0.member("seen", now.isSeen)
+    }
+  }
+
+  /// The page encrypts an event for these devices, sends it, and says `told` with the number.
+  func tell(_ devices: [CallDeviceName], of room: RoomID, _ number: UInt64, _ type: ByteString, _ content: [UInt8]) {
+    port?.tell("tell") { writer in
+      writer.member("room", room.text)
+      writer.member("number", Int64(clamping: number))
+      writer.member("type", type)
+      writer.key("content")
+      writer.raw(content)
+      writer.array("devices", devices) { device, writer in
+        writer.object { writer in
+          writer.member("user", device.user.text)
+          writer.member("device", device.device)
+        }
+      }
     }
   }
 

@@ -2,7 +2,8 @@ import Messenger
 
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 enum CallIcon {
-  case camera, cameraOff, microphone, microphoneOff, screen, hangUp, grid, speaker, devices, ear, earOff, remove, back, float
+  case camera, cameraOff, microphone, microphoneOff, screen, hangUp, grid, speaker, devices, ear, earOff, remove, back, float,
+    lock
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     dom.drawing(isCrossed ? outline + " M4 4 L20 20" : outline, in: parent)
@@ -24,6 +25,7 @@ enum CallIcon {
     case .float: "M4 5 H20 V11 M4 5 V18 H10 M13 14 H21 V20 H13 Z"
     case .ear: "M4 9.5 H7.5 L12 5.5 V18.5 L7.5 14.5 H4 Z M15 9 a4.5 4.5 0 0 1 0 6 M17.5 6.5 a8 8 0 0 1 0 11"
     case .earOff: "M4 9.5 H7.5 L12 5.5 V18.5 L7.5 14.5 H4 Z M15.5 9.5 L20.5 14.5 M20.5 9.5 L15.5 14.5"
+    case .lock: "M6 11 H18 V20 H6 Z M8.5 11 V8 a3.5 3.5 0 0 1 7 0 V11"
     case .remove: "M12 12 a4 4 0 1 0 -0.01 0 Z M4.5 20 c0.5 -3.8 3.4 -6 7.5 -6 M15 16 L20 21 M20 16 L15 21"
     }
   }

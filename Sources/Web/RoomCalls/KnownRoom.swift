@@ -11,6 +11,8 @@ struct KnownRoom {
   let avatar: String?
   /// Whether anybody may come in.
   let isPublic: Bool
+  /// Whether calls of many are end-to-end encrypted there.
+  let isEncrypted: Bool
   /// Whether a call of many rings there.
   let isSmall: Bool
   /// The other one of a direct chat.
@@ -23,6 +25,8 @@ struct KnownRoom {
     let user: ByteString
     let name: String
     let avatar: String?
+    /// Whether it is certain that the room has this member.
+    var isJoined = false
   }
 
   private static var peopleLimit: Int { 256 }
@@ -33,11 +37,15 @@ struct KnownRoom {
     name = json["name"]?.string ?? id.string
     avatar = json["avatar"]?.string
     isPublic = json.bool("public") ?? false
+    isEncrypted = json.bool("encrypted") ?? false
     isSmall = json.bool("small") ?? false
     directUser = UserID(json["direct"])
     for entry in (json["people"] ?? json).elements {
       guard let user = entry.text("user") else { continue }
-      people.append(Person(user: user, name: entry["name"]?.string ?? user.string, avatar: entry["avatar"]?.string))
+      people.append(
+        Person(
+          user: user, name: entry["name"]?.string ?? user.string, avatar: entry["avatar"]?.string,
+          isJoined: entry.bool("joined") ?? false))
     }
     for entry in (json["members"] ?? json).elements {
       // A user who has left the room is in none of its calls.

@@ -12,7 +12,8 @@ enum Word: String, CaseIterable {
   case groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,
     groupCallMicrophone, groupCallLoudspeaker, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove,
     groupCallRecorded, groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera,
-    groupCallMicrophoneIsOff, groupCallScreenOf
+    groupCallMicrophoneIsOff, groupCallScreenOf, groupCallSealed, groupCallCannotSeal, groupCallNowSealed, groupCallKeysLost,
+    groupCallLocked
 
   private static let table = StringTable(Host.texts, isRightToLeft: Host.pageState.contains(.rightToLeft))
   private static let numbers = allCases.map { table.number(of: $0.rawValue) ?? -1 }

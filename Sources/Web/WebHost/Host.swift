@@ -1,3 +1,4 @@
+import JSON
 import Messenger
 
 /// The services of the browser. Callbacks come later, never inside the call that asked.
@@ -17,6 +18,9 @@ public enum Host {
     bytes.withUnsafeMutableBufferPointer { hostRandom($0) }
     return bytes
   }
+
+  /// 32 cryptographically random bytes, in base64: a key of a call.
+  package static func randomKey() -> ByteString { ByteString(hostRandomKey() ?? "") }
 
   /// Calls `then` once, not before `milliseconds` have passed. Browsers slow timers down in hidden pages.
   @discardableResult

@@ -247,6 +247,8 @@ extension PageState {
   public static let canFloat = PageState(rawValue: 1 << 10)
   /// The browser finds QR codes in pictures, and can open a camera.
   public static let canScan = PageState(rawValue: 1 << 11)
+  /// The browser lets a script encrypt each frame of a call.
+  public static let canSealMedia = PageState(rawValue: 1 << 12)
 }
 
 // What a program imports from module `host`. Natively the functions are empty, so that everything above compiles, links and is tested
@@ -269,6 +271,8 @@ extension PageState {
   func hostWall() -> Double
   @_extern(wasm, module: "host", name: "random") @_extern(c)
   func hostRandom(_ bytes: Buffer?, _ bytesCount: Int32)
+  @_extern(wasm, module: "host", name: "random_key") @_extern(c)
+  func hostRandomKey(_ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "timer") @_extern(c)
   func hostTimer(_ id: Int32, _ milliseconds: Double)
   @_extern(wasm, module: "host", name: "next_frame") @_extern(c)
@@ -462,6 +466,7 @@ extension PageState {
   func hostMonotonic() -> Double { 0 }
   func hostWall() -> Double { 0 }
   func hostRandom(_ bytes: Buffer?, _ bytesCount: Int32) {}
+  func hostRandomKey(_ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostTimer(_ id: Int32, _ milliseconds: Double) {}
   func hostNextFrame(_ id: Int32) {}
   func hostPartIsMissing(_ name: Bytes?, _ nameCount: Int32) -> Int32 { 0 }
@@ -560,6 +565,7 @@ func hostApply(_ words: [Int32], _ text: [UInt8]) { withBytes(words) { wordsStar
 func hostMeasure(_ nodes: [Int32], _ heights: UnsafeMutableBufferPointer<Float>) { withBytes(nodes) { nodesStart, nodesCount in hostMeasure(nodesStart, nodesCount, heights.baseAddress, Int32(heights.count)) } }
 func hostLog(_ line: String) { withBytes(line) { lineStart, lineCount in hostLog(lineStart, lineCount) } }
 func hostRandom(_ bytes: UnsafeMutableBufferPointer<UInt8>) { hostRandom(bytes.baseAddress, Int32(bytes.count)) }
+func hostRandomKey() -> String? { readText { hostRandomKey($0, $1) } }
 func hostPartIsMissing(_ name: String) -> Int32 { withBytes(name) { nameStart, nameCount in hostPartIsMissing(nameStart, nameCount) } }
 func hostPartLoad(_ id: Int32, _ name: String) { withBytes(name) { nameStart, nameCount in hostPartLoad(id, nameStart, nameCount) } }
 func hostSettingGet(_ key: String) -> String? { withBytes(key) { keyStart, keyCount in readText { hostSettingGet(keyStart, keyCount, $0, $1) } } }

@@ -133,6 +133,30 @@ import Testing
     #expect(host.result(11) == "!dm:test")
   }
 
+  @Test func `the chat that a link of a person makes is encrypted likewise, and a room is joined as it is`() {
+    func joining(_ described: String) -> Host {
+      var host = Host.inRoom()
+      host.client.encryptsNewChats = true
+      host.command(.rooms(.joinByLink("sesame")))
+      #expect(host.request("invite_links/join") == nil)
+      host.answer("invite_links/describe", described)
+      return host
+    }
+    var host = joining(#"{"inviter":{"user_id":"@carol:test"},"registration":false}"#)
+    host.answer("/.well-known/matrix/client", "<!doctype html>")
+    host.answer("/keys/query", Self.carolsKeys)
+    #expect(host.body("invite_links/join")?["token"]?.string == "sesame")
+    #expect(
+      host.body("invite_links/join")?["initial_state"]?.elements.map { $0["type"]?.string } == ["m.room.encryption"])
+    host.answer("invite_links/join", #"{"room_id":"!dm:test"}"#)
+    #expect(host.result() == "!dm:test")
+    let room = joining(#"{"inviter":{"user_id":"@carol:test"},"room":{"name":"Garden"},"registration":false}"#)
+    #expect(room.body("invite_links/join")?["initial_state"] == nil)
+    var unknown = joining("{}")
+    unknown.answer("invite_links/join", status: 404, #"{"errcode":"M_NOT_FOUND","error":"no"}"#)
+    #expect(unknown.result().contains("M_NOT_FOUND"))
+  }
+
   @Test func `a fresh sync opens the timelines again that were open`() {
     var host = Host.inRoom()
     host.command(.timeline(.open(TimelineKey(.test, .thread(EventID(trusted: "$1"))))))

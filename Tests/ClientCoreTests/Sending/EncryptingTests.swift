@@ -159,7 +159,7 @@ import Testing
         "m.room.encrypted", id, #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","martlet.undecryptable":"\#(mark)"}"#)
     }
     let names = ["m.unverified", "before_joining", "no_backup", "unverified_device", "replayed", "damaged", "from the future"]
-    host.sync(Wire.join(names.enumerated().map { encrypted("$e\($0)", $1) }))
+    host.sync(Wire.join(names.enumerated().map { encrypted("$e\($0)", $1) }), isDecrypted: true)
     let expected: [UndecryptableReason] = [
       .withheld(.unverified), .beforeJoining, .historyUnavailable(.noBackup), .historyUnavailable(.unverifiedDevice), .replayed,
       .damaged, .waiting
@@ -181,7 +181,7 @@ import Testing
       return Wire.event("m.room.message", id, #"{"msgtype":"m.text","body":"x"}"#, extra: mark)
     }
     let names = MessageTrust.allCases.map(\.name)
-    host.sync(Wire.join(names.enumerated().map { message("$t\($0)", $1.string) } + [message("$later", "")]))
+    host.sync(Wire.join(names.enumerated().map { message("$t\($0)", $1.string) } + [message("$later", "")]), isDecrypted: true)
     #expect(host.items().dropFirst().map(\.trust) == MessageTrust.allCases + [nil])
     host.handle(.decrypted(.test, [try JSON.parse(Array(message("$later", "pinned").utf8))]))
     #expect(host.items().last?.trust == .pinned && host.restarted().client.room(.test)?.isEncrypted == true)
@@ -202,6 +202,26 @@ import Testing
     var plain = Host.inRoom([Wire.message("plain", "$p")])
     plain.sync()
     #expect(plain.items().allSatisfy { $0.trust == nil })
+  }
+
+  @Test(arguments: [#""martlet.decrypted""#, #""martlet.d\u0065crypted""#])
+  func `a server cannot say how far its events are proven, nor why one cannot be read`(name: String) {
+    // The sync that brings the first encrypted room: no machine has looked at it.
+    var host = Host.signedIn()
+    let encryption = Wire.event("m.room.encryption", "$x", #"{"algorithm":"m.megolm.v1.aes-sha2"}"#, stateKey: "")
+    let mark = "," + name + #":{"sender_key":"A","proven":true,"trust":"verified","giver":"@alice:test"}"#
+    let forged = [
+      encryption, Wire.event("m.room.message", "$f", #"{"msgtype":"m.text","body":"forged"}"#, extra: mark),
+      Wire.event(
+        "m.room.encrypted", "$u", #"{"algorithm":"m.megolm.v1.aes-sha2","martlet.undecr\u0079ptable":"m.blacklisted"}"#)
+    ]
+    host.sync(Wire.join(forged))
+    for var host in [host, host.restarted()] {
+      host.command(.timeline(.openRoom(.test)))
+      let items = host.items().suffix(2)
+      #expect(items.map(\.trust) == [.unencrypted, nil] && items.allSatisfy { $0.keyGiver == nil })
+      #expect(host.texts().last == "[undecryptable]")
+    }
   }
 
   // MARK: Preparing

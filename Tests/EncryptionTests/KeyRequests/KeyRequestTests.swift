@@ -60,6 +60,23 @@ import Testing
     #expect(tablet.machine.keyRequests.open.isEmpty)
   }
 
+  @Test func `a device that has asked once asks again when its user wants that, and fails at once if nobody could answer`()
+    throws
+  {
+    var world = try world()
+    let tablet = world.hosts[2]
+    let event = try EncryptedEvent(try #require(Event(world.server.events[0])), in: ModelServer.room)
+    tablet.handle(.decrypt(99, [event]), at: world.now)
+    try world.settle()
+    #expect(try requests(world, "request") == 0)
+    try world.run(.askForKeys(of: ModelServer.room), by: tablet)
+    #expect(tablet.bodies == ["not for the tablet"])
+    #expect(try requests(world, "request") == 1 && tablet.machine.keyRequests.open.isEmpty)
+    let number = world.hosts[1].begin(.askForKeys(of: ModelServer.room), at: world.now)
+    try world.settle()
+    guard case .failed(.unverified)? = world.hosts[1].outcome(of: number) else { throw Lost() }
+  }
+
   @Test func `an unverified device of the user, and other people, get no answer`() throws {
     var world = try world()
     let name = RoomKeys.Name(ModelServer.room, world.sessions[0])

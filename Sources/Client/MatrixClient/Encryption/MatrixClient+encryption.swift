@@ -196,13 +196,13 @@ extension Input {
   /// nil for what is not the core's.
   fileprivate init?(_ delivery: EncryptionDelivery) {
     switch delivery {
-    case .answer(let request, let body): self = .response(request, .answer(status: 200, body: body))
+    case .answer(let request, let body): self = .response(request, .decrypted(body))
     case .records(let load, let records):
       self = .loaded(load, records.map { StoreRecord(key: $0.key, value: $0.value) })
     case .encrypted(let message, let content): self = .encrypted(message, content)
     case .blocked(let message, let reason): self = .notEncrypted(message, ClientError(reason))
     case .late(let room, let events): self = .decrypted(room, events)
-    case .ended: return nil
+    case .received, .ended: return nil
     }
   }
 }

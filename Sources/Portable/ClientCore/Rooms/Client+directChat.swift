@@ -36,7 +36,7 @@ extension Client {
     if let invitation { return join(invitation.id.text, via: [], reason: nil, id) }
     guard extensions.offered != nil else { return learnExtensions(for: .rooms(.openDirectChat(with: text)), id) }
     arriving.waiting[user] = []
-    prepareDirectChat(with: user, id)
+    prepare(.with(user), id)
   }
 
   mutating func makeDirectChat(with user: UserID, isEncrypted: Bool, _ id: CommandID) {

@@ -48,8 +48,27 @@ extension Client {
     request(.joinRoom, path, query: query.text, body: body, for: .join(directUser: directUser, id))
   }
 
+  /// If it makes direct chats encrypted, it first has to know whose link it is.
   mutating func joinByLink(_ token: ByteString, _ id: CommandID) {
+    guard encryptsNewChats else { return join(byLink: token, isEncrypted: false, id) }
     let body = JSONWriter.object { $0.member("token", token) }
+    request(.describeInviteLink, Endpoint.describeInviteLink.path(), body: body, for: .inviteLink(token, id))
+  }
+
+  mutating func inviteLinkAnswered(_ answer: Answer, _ token: ByteString, _ id: CommandID) {
+    guard case .success(let json) = answer else { return finish(id, .failed(answer.error ?? .badAnswer)) }
+    guard json["room"] == nil, let user = UserID(json["inviter"]?["user_id"]) else {
+      return join(byLink: token, isEncrypted: false, id)
+    }
+    prepare(.byLink(token, of: user), id)
+  }
+
+  /// - Parameter isEncrypted: of the direct chat that the link may make.
+  mutating func join(byLink token: ByteString, isEncrypted: Bool, _ id: CommandID) {
+    let body = JSONWriter.object { writer in
+      writer.member("token", token)
+      if isEncrypted { writer.member("initial_state", raw: NewRoom.encryptedState) }
+    }
     request(.joinByInviteLink, Endpoint.joinByInviteLink.path(), body: body, for: .join(directUser: nil, id))
   }
 

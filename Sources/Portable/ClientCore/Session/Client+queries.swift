@@ -37,7 +37,8 @@ extension Client {
       return
     }
     let request = request(
-      asked.endpoint, asked.target, body: asked.wholeBody, sendsToken: sessionState == .signedIn, for: .query(id))
+      asked.endpoint, asked.target, body: asked.wholeBody, contentType: asked.contentType?.string,
+      sendsToken: sessionState == .signedIn, for: .query(id))
     queries[id]?.requestID = request
   }
 

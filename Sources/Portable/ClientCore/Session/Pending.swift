@@ -64,8 +64,9 @@ indirect enum RequestPurpose: Sendable {
   case mediaLimit
   case encryption(RoomID)
   // Making a direct chat
-  case encryptionWishes(UserID, CommandID)
-  case directChatKeys(UserID, CommandID)
+  case inviteLink(ByteString, CommandID)
+  case encryptionWishes(NewChat, CommandID)
+  case directChatKeys(NewChat, CommandID)
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
   case unreadMark(RoomID, Room.UnreadMark, CommandID)
@@ -95,8 +96,8 @@ extension RequestPurpose {
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
       .unreadMark(_, _, let id), .removal(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
-      .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id), .lastEvent(_, let id),
-      .markedRead(_, let id):
+      .inviteLink(_, let id), .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id),
+      .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0
     }
@@ -148,13 +149,14 @@ extension Client {
   /// `query` begins with `?`.
   @inline(never) @discardableResult
   mutating func request(
-    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, sendsToken: Bool? = nil,
-    timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose
+    _ endpoint: Endpoint, _ path: String, query: String = "", body: [UInt8]? = nil, contentType: String? = nil,
+    sendsToken: Bool? = nil, timeoutMilliseconds: Int64 = Limits.requestTimeoutMilliseconds, for purpose: RequestPurpose
   ) -> RequestID {
     // A JSON body is due with every POST and PUT, be it empty.
     let body = body ?? (endpoint.method == .post || endpoint.method == .put ? Array("{}".utf8) : nil)
     let request = HTTPRequest(
-      method: endpoint.method, target: path + query, body: body, contentType: body == nil ? nil : "application/json",
+      method: endpoint.method, target: path + query, body: body,
+      contentType: body == nil ? nil : contentType ?? "application/json",
       accessToken: nil, timeoutMilliseconds: timeoutMilliseconds)
     return send(
       PendingRequest(

@@ -41,6 +41,8 @@ package struct EncryptionHost: Sendable {
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
+  /// Other users who are verified, in the order of their IDs.
+  package var verifiedUsers: [UserID] { machine.identities.verified }
   /// Whether everything is done that follows from verifications.
   package var isSettled: Bool { machine.hasSettled }
   /// Those under way, and those that have ended until the user has seen it; the oldest first.
@@ -159,7 +161,8 @@ package struct EncryptionHost: Sendable {
     case .importedKeys(let number, let new): step.keyTransfers.append(.imported(number, new: new))
     case .broken(let reason): broken = reason
     case .history(let room, let giver, let file): step.histories.append(HistoryOffer(room: room, giver: giver, file: file))
-    case .prepared, .devices, .identities, .received, .refused: break
+    case .received(let message): step.later.append(.received(message))
+    case .prepared, .devices, .identities, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }
   }

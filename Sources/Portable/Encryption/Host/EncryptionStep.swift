@@ -60,6 +60,8 @@ package enum EncryptionDelivery: Sendable {
   case blocked(UInt64, Blocked)
   /// Events whose keys came late, in clear text.
   case late(RoomID, [JSON])
+  /// An event of the app from another device.
+  case received(ReceivedMessage)
   /// The end of a command.
   case ended(UInt64, EncryptionOutcome)
 }

@@ -62,6 +62,9 @@ package struct Identities: Sendable {
     user == own.user ? own.isVerified : others[user].map { isSigned($0) && $0.change == nil } ?? false
   }
 
+  /// Other users of whom that is so, in the order of their IDs.
+  package var verified: [UserID] { others.keys.filter { isVerified($0) }.ordered() }
+
   private func isSigned(_ identity: UserIdentity) -> Bool {
     guard own.isVerified, let key = own.keys?.userSigning else { return false }
     return identity.signer == key && !identity.hasNameCollision

@@ -15,11 +15,13 @@ extension EncryptionMachine {
     }
   }
 
+  var otherVerifiedDevices: [DeviceKeys] { tracker.devices(of: own.user).filter { trust.isVerifiedOwn($0) } }
+
   /// The backup comes first.
   mutating func askForKeys(at now: Int64) {
     let names = keyRequests.takeDue(at: now)
     guard !names.isEmpty else { return }
-    let devices = tracker.devices(of: own.user).filter { trust.isVerifiedOwn($0) }
+    let devices = otherVerifiedDevices
     for name in names where !devices.isEmpty {
       if restores.isBusy(with: name) || requests.isRestoring(name) {
         keyRequests.want(name, at: now)

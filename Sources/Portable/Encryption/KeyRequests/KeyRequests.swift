@@ -32,6 +32,11 @@ struct KeyRequests: Sendable {
     due[name] = now + Self.delayMilliseconds
   }
 
+  /// All keys of the room that are missing are asked for now, or once more.
+  mutating func hurry(in room: RoomID, at now: Int64) {
+    for name in Array(due.keys) + Array(open.keys) where name.room == room { due[name] = now }
+  }
+
   var nextTime: Int64? { due.values.min() }
 
   /// Sessions that it is time to ask for. Each is asked for with `ask`, or not at all.

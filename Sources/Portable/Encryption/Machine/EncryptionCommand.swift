@@ -23,6 +23,12 @@ package enum EncryptionCommand: Sendable {
   /// Tells the signed devices of somebody who is to be invited where a `RoomKeyBundle` lies, as an `EncryptedFile`. Fails with `unverified` if there
   /// are none.
   case shareHistory(RoomID, with: UserID, file: JSON)
+  /// Sends an event of the app to devices, encrypted for each: to those of them that may have keys of rooms (`SharingPolicy`). Ends with
+  /// `EncryptionOutcome.told`, or `unusable` for types that are the machine's own, and beyond `EncryptionLimits`.
+  case tell(type: ByteString, content: JSON, devices: [DeviceAddress])
+  /// Asks the other devices of the user at once for all keys that messages of the room lack, also if they were asked before. Fails with `unverified`
+  /// if there is no verified one, or this device is not.
+  case askForKeys(of: RoomID)
   /// Begins a verification. Ends with `EncryptionOutcome.verification`; what happens then is in `EncryptionHost.verifications`.
   case verify(VerificationTarget)
   case verification(Verification.ID, VerificationStep)
@@ -37,6 +43,8 @@ package enum EncryptionOutcome: Sendable {
   case verification(Verification.ID)
   case trust(UserTrust)
   case recovery(RecoveryDescription)
+  /// The devices that were sent what `EncryptionCommand.tell` said.
+  case told([DeviceAddress])
   case failed(EncryptionFailure)
 }
 

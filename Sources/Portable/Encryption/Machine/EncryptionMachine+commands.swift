@@ -21,6 +21,11 @@ extension EncryptionMachine {
       guard let version = backup?.version else { return end(number, .failed(.noBackup)) }
       runs.append(CommandRun(number: number, kind: .deleteBackup(version)))
     case .shareHistory: break
+    case .tell(let type, let content, let devices): beginMessage(type, content, to: devices, number, at: now)
+    case .askForKeys(let room):
+      guard !otherVerifiedDevices.isEmpty else { return end(number, .failed(.unverified)) }
+      keyRequests.hurry(in: room, at: now)
+      end(number, .done)
     case .verify(let target): verify(target, number, at: now)
     case .verification(let id, let step): verify(id, step, number, at: now)
     case .offer(let showsCodes, let scansCodes):

@@ -96,7 +96,7 @@ extension EncryptionMachine {
     var changed: [RoomKeys.Name] = []
     for arrival in arrivals {
       switch arrival {
-      case .event(let payload): output.results.append(.received(payload))
+      case .event(let payload): messages.add(payload, at: now)
       case .verification(let message): if message.sender == own.user { take(message, at: now) }
       case .secretRequest(let content, let sender): takeSecretRequest(content, from: sender, at: now)
       case .secret(let payload): takeSecret(payload)

@@ -57,6 +57,7 @@ extension EncryptionMachine {
       claims.nextDeadline(at: now), keyRequests.nextTime, verifications.deadline
     ]
     for share in history.shares { times.append(share.since + RoomWriting.patienceMilliseconds) }
+    for message in messages.outgoing { times.append(message.since + RoomWriting.patienceMilliseconds) }
     for room in writing.values where !room.isIdle {
       times.append(room.waitsSince.map { $0 + RoomWriting.patienceMilliseconds })
     }

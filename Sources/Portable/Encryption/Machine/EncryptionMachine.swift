@@ -26,6 +26,7 @@ package struct EncryptionMachine: Sendable {
     /// Hands keys on to the user's other devices.
     case answerKeys
     case giveHistory(HistoryShare)
+    case giveMessage(DeviceMessages.Outgoing)
     case sendSecret(SecretAnswers.Request)
   }
 
@@ -67,6 +68,7 @@ package struct EncryptionMachine: Sendable {
   var keyRequests = KeyRequests()
   var keyAnswers = KeyAnswers()
   var history = HistoryState()
+  var messages = DeviceMessages()
   var claims = Claims()
   var requests = OpenRequests()
   /// Read for an export, and only until then.
@@ -121,7 +123,11 @@ package struct EncryptionMachine: Sendable {
         endInspections(at: now)
         askForKeys(at: now)
         wantHistory(at: now)
-        guard let work = stale.popFirst().map({ .advance($0) }) ?? historyWork(at: now) ?? backupWork(at: now) else { return }
+        tellMessages(at: now)
+        guard
+          let work = stale.popFirst().map({ .advance($0) }) ?? historyWork(at: now) ?? messageWork(at: now)
+            ?? backupWork(at: now)
+        else { return }
         queue.append(work)
         continue
       }
@@ -171,6 +177,7 @@ package struct EncryptionMachine: Sendable {
     case .review(let names): readLate(names, at: now)
     case .answerKeys: answerKeys(at: now)
     case .giveHistory(let share): give(share, at: now)
+    case .giveMessage(let message): give(message, at: now)
     case .input(.command(let number, .shareHistory(let room, let user, let file))):
       beginSharing(room, with: user, file, number, at: now)
     case .input(.command(let number, let command)): begin(command, number, at: now)
@@ -228,6 +235,7 @@ package struct EncryptionMachine: Sendable {
     case .keep(let keys): needs = keys.map { .keys($0.name) }
     case .sendSecret(let request): needs = [.sessions(request.device.identity)]
     case .giveHistory(let share): needs = signedDevices(of: share.user).map { .sessions($0.identity) }
+    case .giveMessage(let message): needs = readers(of: message).map { .sessions($0.identity) }
     case .answerKeys:
       needs = keyAnswers.waiting.flatMap { [.keys($0.name), .sessions($0.device.identity)] }
     // Once they are looked through, the work goes on.
@@ -284,25 +292,6 @@ package struct EncryptionMachine: Sendable {
       defer { roomKeys.entries.load(nil, name) }
       guard !records.isEmpty else { return }
       roomKeys.entries.load(try RoomKeys.Entry(records), name)
-    }
-  }
-}
-
-/// Records that are read before something can be done.
-enum RecordNeed: Hashable, Sendable {
-  /// What is in memory all the time.
-  case all
-  case sessions(Curve25519Key)
-  case keys(RoomKeys.Name)
-  /// One of 256 parts of all sessions of rooms: for the backup, and for an export.
-  case part(UInt8), slice(UInt8)
-
-  func prefixes(_ names: RecordNames) -> [ByteString] {
-    switch self {
-    case .all: RecordNames.inMemory
-    case .sessions(let identity): [names.sessions(with: identity)]
-    case .keys(let name): [names.keys(of: name)]
-    case .part(let part), .slice(let part): [RecordNames.keys(ofPart: part)]
     }
   }
 }

@@ -37,8 +37,7 @@ package enum MachineResult: Sendable {
   case devices(DeviceNews)
   case identities(IdentityNews)
   case ended(UInt64, EncryptionOutcome)
-  /// An event that was encrypted for this device, and is not about keys of rooms.
-  case received(OlmPayload)
+  case received(ReceivedMessage)
   /// An event for this device that cannot be taken.
   case refused(UserID, OlmRefusal)
   case broken(Broken)

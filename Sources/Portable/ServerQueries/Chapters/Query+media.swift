@@ -33,6 +33,13 @@ extension Query {
     return Query<MediaURI>(.uploadContentToMXC, path, parameters: parameters, blob: blob, mimeType: mimeType) { _ in reserved }
   }
 
+  /// The same for bytes that are no file of the host, such as ciphertext.
+  package static func upload(_ bytes: [UInt8]) -> Query<MediaURI> {
+    var query = Query<MediaURI>(.uploadContent, Endpoint.uploadContent.path(), body: bytes) { MediaURI($0["content_uri"]) }
+    query.request.contentType = "application/octet-stream"
+    return query
+  }
+
   /// What a page on the web says of itself. The server fetches it: it learns which links are looked at.
   /// - Parameter timestampMilliseconds: as it was then, since 1970; nil for now.
   public static func preview(of url: ByteString, at timestampMilliseconds: Int64? = nil) -> Query<URLPreview> {

@@ -20,7 +20,7 @@ extension CallServer {
     of session: CallSessions.Session, _ options: RecordingOptions, _ layout: RecordingLayout = RecordingLayout()
   ) async throws -> StoredRecording {
     guard session.isRouted else { throw CallRefusal.invalid("Media of this session goes between its peers.") }
-    guard session.roomID == nil else { throw CallRefusal.invalid("Calls in rooms are not recorded.") }
+    if let roomID = session.roomID { throw try await recordingRefusal(in: roomID) }
     guard live[session.id]?.state.recordingID == nil else { throw SessionLogic.isRecorded }
     guard !recordings.usage.share(of: session.project).isFull else {
       throw CallRefusal(.limit, "The quota of recordings is used up.")
@@ -41,6 +41,12 @@ extension CallServer {
     }
     tell(of: recording)
     return recording
+  }
+
+  /// Nobody could get the files of a room's call. In an encrypted room they would be noise.
+  private func recordingRefusal(in roomID: RoomID) async throws -> CallRefusal {
+    guard try await rooms.isEncrypted(roomID) else { return .invalid("Calls in rooms are not recorded.") }
+    return .invalid("This call is end-to-end encrypted: the server can neither see nor hear it, and cannot record it.")
   }
 
   private func tell(of recording: StoredRecording) {

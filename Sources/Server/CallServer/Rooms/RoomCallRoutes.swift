@@ -36,6 +36,10 @@ extension Routes {
 }
 
 extension Rooms {
+  func isEncrypted(_ roomID: RoomID) async throws -> Bool {
+    try await database.read { try self.cache.snapshot(of: roomID, in: $0)?[.encryption] != nil }
+  }
+
   /// The role of a member in the room's call: members who may remove others moderate. Throws `M_FORBIDDEN` for users outside the room.
   func callRole(of user: UserID, in roomID: RoomID) async throws -> Role {
     let snapshot = try await joinedRoom(roomID, of: user)

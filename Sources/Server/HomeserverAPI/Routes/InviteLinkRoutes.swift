@@ -56,8 +56,9 @@ extension Routes {
     }
 
     on(.joinByInviteLink, budget: .authentication) { request, session in
-      let token = try await request.object().requiredText("token")
-      let roomID = try await invitations.join(token, by: session.actor)
+      let body = try await request.object()
+      let roomID = try await invitations.join(
+        body.requiredText("token"), initialState: body["initial_state"], by: session.actor)
       return .json { $0.object { $0.member("room_id", roomID) } }
     }
   }

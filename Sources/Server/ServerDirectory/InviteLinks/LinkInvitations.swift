@@ -84,11 +84,13 @@ package final class LinkInvitations: Sendable {
   /// the room already changes nothing and is no use of the link.
   ///
   /// Throws `M_NOT_FOUND` if the token is not valid, `M_FORBIDDEN` for a user who may not join, `M_INVALID_PARAM` for the user's
-  /// own link to themselves, and what joining and `DirectRooms.open` throw.
-  package func join(_ token: ByteString, by actor: Rooms.Actor) async throws -> RoomID {
+  /// own link to themselves, and what joining, `DirectRooms.Request` and `DirectRooms.open` throw.
+  ///
+  /// - Parameter initialState: of a direct room, if one is made. As `createRoom` takes it.
+  package func join(_ token: ByteString, initialState: JSON? = nil, by actor: Rooms.Actor) async throws -> RoomID {
     try await database.write { [self] transaction in
       guard let link = try links.valid(transaction, token, for: actor.userID) else { throw Self.notValid }
-      guard let roomID = link.roomID else { return try openDirectRoom(link, by: actor, transaction) }
+      guard let roomID = link.roomID else { return try openDirectRoom(link, initialState, by: actor, transaction) }
       guard let room = try rooms.cache.newest(roomID, in: transaction),
         try rooms.letsInvite(link.inviter, to: room, in: transaction)
       else { throw Self.notValid }
@@ -102,11 +104,12 @@ package final class LinkInvitations: Sendable {
   }
 
   private func openDirectRoom(
-    _ link: InviteLink, by actor: Rooms.Actor, _ transaction: WriteTransaction
+    _ link: InviteLink, _ initialState: JSON?, by actor: Rooms.Actor, _ transaction: WriteTransaction
   ) throws -> RoomID {
     guard link.inviter != actor.userID else { throw MatrixError.invalidParameter("This is your own invite link.") }
     if try IgnoredUsers.of(link.inviter, in: transaction).contains(actor.userID) { throw Self.notValid }
-    let request = try DirectRooms.Request(with: link.inviter, defaultVersion: direct.defaultVersion)
+    let request = try DirectRooms.Request(
+      with: link.inviter, initialState: initialState, defaultVersion: direct.defaultVersion)
     let roomID = try direct.open(request, by: actor, in: transaction).roomID
     try links.use(transaction, link, by: actor.userID)
     return roomID

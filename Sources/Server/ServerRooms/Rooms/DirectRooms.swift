@@ -26,8 +26,13 @@ package final class DirectRooms: Sendable {
     /// What is made where the two have no room yet.
     let creation: RoomCreation
 
-    package init(with user: UserID, defaultVersion: ByteString) throws {
-      try self.init(try JSON.object { $0.member("user_id", user) }, defaultVersion: defaultVersion)
+    /// Throws what the other initializer throws.
+    package init(with user: UserID, initialState: JSON?, defaultVersion: ByteString) throws {
+      let json = try JSON.object { writer in
+        writer.member("user_id", user)
+        if let initialState { writer.member("initial_state", initialState) }
+      }
+      try self.init(json, defaultVersion: defaultVersion)
     }
 
     /// From `user_id`, and of what `createRoom` takes `name` and `initial_state`.

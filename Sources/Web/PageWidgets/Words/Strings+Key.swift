@@ -91,11 +91,12 @@ extension Strings {
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
       notSent, edited, undecryptable, waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining,
-      sentBeforeDevice, verifyToRead, hiddenUnsigned, hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown,
-      senderNotProven, keyFromInviter, senderKeysChanged, notEncryptedMessage, unsupported, unreadMembers, typing, openImage,
-      openVideo, uploading, play, pause, seek, playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler,
-      spoilerAbout, replyToMessage, replyTo, replies, addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered,
-      read, endOfHistory, composerPlaceholder, attach, sendPhoto, send, charactersLeft, charactersOver
+      sentBeforeDevice, verifyToRead, askDevices, askedDevices, noOtherDevice, hiddenUnsigned, hiddenChanged, hiddenReplay,
+      messageDamaged, fromUnsigned, fromUnknown, senderNotProven, keyFromInviter, senderKeysChanged, notEncryptedMessage,
+      unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek, playbackRate, liveLocation, poll,
+      votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies, addReaction, reactWith, reaction,
+      reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach, sendPhoto, send, charactersLeft,
+      charactersOver
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,
@@ -128,16 +129,17 @@ extension Strings {
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
       groupCallMuted, groupCallRemoved, groupCallGone, groupCallFull, groupCallNoCamera, groupCallMicrophoneIsOff,
-      groupCallScreenOf, joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
+      groupCallScreenOf, groupCallSealed, groupCallCannotSeal, groupCallNowSealed, groupCallKeysLost, groupCallLocked,
+      joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
     // Encryption
-    case encrypted, encryptionStopped, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
-      turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
-      recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
-      recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
-      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles, keyFilesNote,
-      exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase,
-      passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff,
-      newerKeyFile, keyFileTooLarge, keyFileNotWritten
+    case encrypted, encryptionStopped, encryptedNotKept, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption,
+      turnOnEncryptionAsk, turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery,
+      setUpRecoveryNote, recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote,
+      recoveryField, recover, recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored,
+      encryptionUnavailable, encryptionRefused, keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk,
+      resetKeysNote, resetKeysNow, keyFiles, keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote,
+      importKeysNote, importingKeys, passphrase, passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported,
+      wrongPassphrase, notAKeyFile, keyFileCutOff, newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Verification
     case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
       useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,

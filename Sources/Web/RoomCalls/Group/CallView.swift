@@ -13,6 +13,7 @@ final class CallView<D: DOM> {
   private let title: Node
   private let line: Node
   private let badge: Node
+  private let seal: Node
   private let stage: Node
   private var buttons: CallButtons<D>?
   private var floating: FloatingPicture<D>?
@@ -45,6 +46,9 @@ final class CallView<D: DOM> {
     title = dom.element("h3", "gc-title", in: head)
     line = dom.element("p", "gc-line", in: head)
     dom.setAttribute(line, "role", "status")
+    seal = dom.element("p", "gc-sealed", in: head)
+    CallIcon.lock.draw(dom, in: seal)
+    dom.setText(dom.element("span", in: seal), Word.groupCallSealed.text)
     badge = dom.element("p", "gc-recorded", in: head)
     dom.setAttribute(badge, "role", "status")
     stage = dom.element("div", "gc-stage", in: root)
@@ -86,6 +90,7 @@ final class CallView<D: DOM> {
       dom.setFlag(title, "hidden", !isElsewhere)
     }
     showState()
+    dom.setFlag(seal, "hidden", call.sealed == nil)
     dom.setText(badge, call.session?.recording == nil ? "" : Word.groupCallRecorded.text)
     dom.setFlag(badge, "hidden", call.session?.recording == nil)
     showTiles()

@@ -14,6 +14,8 @@ final class GroupCalls<D: DOM> {
   private var bar: CallBar<D>?
   private lazy var bell = RoomBell(self)
   private var timer: HostTask?
+  /// Whether the browser can encrypt what it sends in calls; replaced in tests.
+  var canSeal: () -> Bool = { Host.pageState.contains(.canSealMedia) }
 
   /// People in a call.
   private static var peopleLimit: Int { 50 }
@@ -59,7 +61,7 @@ final class GroupCalls<D: DOM> {
 
   /// More is known of the room.
   func changed(_ room: RoomID) {
-    if room == ongoing?.room { ongoing?.show() }
+    if room == ongoing?.room { ongoing?.roomChanged() }
     bell.changed(room)
     if room == shown || room == bell.room { showBar() }
   }
@@ -86,7 +88,7 @@ final class GroupCalls<D: DOM> {
 
   /// Somebody wants to join: it rings no more, and they see themselves first.
   private func prepare(_ id: RoomID) {
-    guard hasPlace(id) else { return }
+    guard hasPlace(id), mayJoin(id) else { return }
     bell.decline(id)
     showBar()
     desk.prepare(toJoin: id)
@@ -101,8 +103,17 @@ final class GroupCalls<D: DOM> {
     return false
   }
 
+  /// False once the person was told that this browser cannot take part: in an encrypted room nothing is sent that the server could see or hear. False
+  /// also for a room that the page has not told of, which may be encrypted.
+  private func mayJoin(_ id: RoomID) -> Bool {
+    guard let known = desk.room(id) else { return false }
+    guard known.isEncrypted, !canSeal() else { return true }
+    desk.tell(Word.groupCallCannotSeal.text, isTrouble: true)
+    return false
+  }
+
   func join(_ id: RoomID, _ setup: CallSetup) {
-    guard let user, let device, id != ongoing?.room, hasPlace(id) else { return }
+    guard let user, let device, id != ongoing?.room, hasPlace(id), mayJoin(id) else { return }
     bell.decline(id)
     ongoing?.hangUp()
     desk.direct?.hangUp()

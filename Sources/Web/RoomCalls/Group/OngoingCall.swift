@@ -11,8 +11,11 @@ final class OngoingCall<D: DOM> {
   private let desk: CallDesk<D>
   private let server: Server
   let membership: Membership
+  private let ownDevice: CallDeviceName
   private(set) var host: SessionHost?
   private var view: CallView<D>?
+  /// nil in a room that is not encrypted.
+  private(set) var sealed: SealedCall?
   private var isOver = false
   private(set) var isCapturing = true
   /// Whether the camera was opened with the microphone.
@@ -33,6 +36,7 @@ final class OngoingCall<D: DOM> {
     desk = group.desk
     self.server = server
     self.room = room
+    ownDevice = CallDeviceName(user, device.text)
     membership = Membership(server, room: room, user: user, device: device)
     view = CallView(desk.dom, self)
     membership.onFailed = { [desk] in desk.tell($0, isTrouble: true) }
@@ -54,9 +58,11 @@ final class OngoingCall<D: DOM> {
     host.onTrack = { [self] stream, name in
       tracks.removeAll { $0.stream == stream }
       tracks.append((stream, name))
+      if let owner = owner(of: stream) { sealed?.arrived(name, of: owner) }
       show()
     }
     host.onMedia = { [self] in heard($0) }
+    if known?.isEncrypted ?? true { seal(host) }
     host.media?.prefer(.kept)
     publishCamera(withPicture: setup.hasCamera)
     if setup.isMuted { toggle(.audio) }
@@ -73,6 +79,41 @@ final class OngoingCall<D: DOM> {
         host.perform(.connect(CallToken(token), session: session))
       }
     }
+  }
+
+  /// Before the first track or connection.
+  private func seal(_ host: SessionHost) {
+    let sealed = SealedCall(
+      room, ownDevice, post: { host.media?.post($0) },
+      tell: { [desk, room] in desk.tell($2, of: room, $0, CallKey.eventType, $1) })
+    self.sealed = sealed
+    sealed.onChange = { [self] in show() }
+    if let known { sealed.changed(known) }
+  }
+
+  /// More is known of the room. A call that began before the room was encrypted ends: its members would take it for what it is not.
+  func roomChanged() {
+    guard let known, !isOver else { return }
+    if known.isEncrypted, sealed == nil { return end(Word.groupCallNowSealed.text) }
+    sealed?.changed(known)
+    show()
+  }
+
+  /// - Parameter answer: to what `SealedCall` has asked the page.
+  func told(_ answer: JSON) {
+    if answer.bool("lost") ?? false { return end(Word.groupCallKeysLost.text) }
+    sealed?.told(answer)
+  }
+
+  private func owner(of stream: ByteString) -> CallDeviceName? {
+    guard let id = session?.stream(stream)?.connection else { return nil }
+    return session?.connections.first { $0.id == id }.flatMap { CallDeviceName($0) }
+  }
+
+  /// Whether the person sees and hears nothing of this connection because its device has given no key.
+  func isLocked(_ connection: CallConnection) -> Bool {
+    guard let sealed else { return false }
+    return CallDeviceName(connection).map { !sealed.hears($0) } ?? true
   }
 
   private func askForTicket(_ then: @escaping (Server.Answer) -> Void) {
@@ -102,6 +143,7 @@ final class OngoingCall<D: DOM> {
     guard !isOver else { return }
     isOver = true
     membership.end()
+    sealed?.end()
     if let host {
       // They hold one another.
       host.onChange = { _ in }

@@ -21,6 +21,8 @@ struct TileModel {
   /// Muted by the user, for this device only.
   var isMutedHere = false
   var isStream = false
+  /// Nothing of it can be decrypted.
+  var isLocked = false
 
   var isScreen: Bool { kind == .screen || kind == .ownScreen }
   var isOwn: Bool { kind == .own || kind == .ownScreen }
@@ -37,7 +39,9 @@ extension OngoingCall {
       var hasStream = false
       for stream in session.streams where stream.connection == connection.id {
         let isScreen = stream.videoType == "screen"
-        let tile = tile(stream, person, session)
+        var tile = tile(stream, person, session)
+        tile.isLocked = isLocked(connection)
+        if tile.isLocked { tile.hasPicture = false }
         if isScreen { screens.append(tile) } else { people.append(tile) }
         hasStream = hasStream || !isScreen
       }

@@ -69,7 +69,11 @@ final class TileView<D: DOM> {
   func show(_ model: TileModel, isLarge: Bool) {
     let old = shown
     shown = model
-    if !(old?.name.hasSameBytes(as: model.name) ?? false) || old?.isMutedHere != model.isMutedHere { showName(model) }
+    if !(old?.name.hasSameBytes(as: model.name) ?? false) || old?.isMutedHere != model.isMutedHere
+      || old?.isLocked != model.isLocked
+    {
+      showName(model)
+    }
     avatar.show(id: model.user.string, name: model.name, source: model.avatar)
     dom.setFlag(silent, "hidden", !model.isSilent || model.isScreen)
     if let hear { dom.setFlag(hear, "hidden", !model.isStream) }
@@ -91,7 +95,7 @@ final class TileView<D: DOM> {
 
   private func showName(_ model: TileModel) {
     let label = model.isScreen ? Word.groupCallScreenOf.text(model.name) : model.name
-    dom.setText(name, label)
+    dom.setText(name, model.isLocked ? Word.groupCallLocked.text(label) : label)
     dom.setAttribute(root, "aria-label", label)
     dom.setAttribute(video, "aria-label", model.isOwn ? Word.ownPicture.text : Word.pictureOf.text(model.name))
     if let hear {

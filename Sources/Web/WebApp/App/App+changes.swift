@@ -99,6 +99,7 @@ extension App {
       Host.setSetting(Settings.signedIn, nil)
       next = embedding?.destination
       invite = nil
+      wishes = nil
       keptLinks = []
       Host.setFragment("", replacing: true)
       Host.dropAllFiles()

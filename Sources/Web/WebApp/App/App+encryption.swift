@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import WebHost
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
 extension App {
@@ -15,13 +16,14 @@ extension App {
     for case .room(let id, let aspects) in changes where aspects.contains(.membership) {
       if let membership = client.room(id)?.membership, membership == .leave || membership == .ban { effects.search.forget(id) }
     }
-    guard isSignedIn, !effects.encryption.isBegun else { return }
+    guard isSignedIn, client.encrypts, !effects.encryption.isBegun else { return }
     for change in changes {
       switch change {
       case .room(let id, let aspects):
         if aspects.contains(.settings), client.room(id)?.isEncrypted ?? false { effects.encryption.begin() }
       case .session:
-        if client.roomIDs.contains(where: { client.room($0)?.isEncrypted ?? false }) { effects.encryption.begin() }
+        if hasEncryptedRoom { effects.encryption.begin() }
+      case .connection: if client.encryptsNewChats, client.connectionIsRunning { prepareEncryption() }
       default: break
       }
     }
@@ -31,6 +33,46 @@ extension App {
   func reviewEncryptedRooms() {
     for id in client.roomIDs.prefix(Self.reviewedRooms) where client.room(id)?.isEncrypted ?? false {
       effects.encryption.review(id)
+    }
+  }
+
+  /// For the keys of messages that cannot be read.
+  func askDevices(for room: RoomID) {
+    effects.encryption.perform(.askForKeys(room: room.text)) { [self] outcome in
+      switch outcome {
+      case .done: notices.show(.askedDevices)
+      case .failed(.unverified): notices.show(.noOtherDevice, isTrouble: true)
+      default: notices.show(.encryptionUnavailable, isTrouble: true)
+      }
+      dom.flush()
+    }
+  }
+
+  func wireHistories() {
+    effects.histories.upload = { [self] bytes, then in
+      ask(.upload(bytes)) { result in if case .success(let uri) = result { then(uri) } else { then(nil) } }
+    }
+    effects.histories.fetch = { [self] in fetchMedia($0, limit: $1, $2) }
+  }
+
+  /// Which new rooms the server wants to be encrypted. `then` is not called if it does not answer.
+  func learnWishes(_ then: @escaping (EncryptionWishes) -> Void) {
+    if let wishes { return then(wishes) }
+    ask(.encryptionWishes()) { [self] result in
+      switch result {
+      case .success(let found): wishes = found
+      // There need be nothing at that address, or the page of somebody else.
+      case .failure(.refused(400..<429, _, _, _)), .failure(.badAnswer): wishes = EncryptionWishes()
+      case .failure: return
+      }
+      if let wishes { then(wishes) }
+    }
+  }
+
+  /// If new chats are to be encrypted, this browser needs keys before the first of them: nobody could write to its user otherwise.
+  private func prepareEncryption() {
+    learnWishes { [self] wishes in
+      if wishes.privateRooms, client.sessionState == .signedIn { effects.encryption.begin() }
     }
   }
 
@@ -44,7 +86,9 @@ extension App {
   }
 
   /// Whether there are keys of messages that are in no backup.
-  var hasKeysHereOnly: Bool { effects.encryption.state.map { $0.backup != .on } ?? false }
+  var hasKeysHereOnly: Bool { hasEncryptedRoom && effects.encryption.state.map { $0.backup != .on } ?? false }
+
+  private var hasEncryptedRoom: Bool { client.roomIDs.contains { client.room($0)?.isEncrypted ?? false } }
 
   /// Sends what could not be sent. Where the keys of somebody have changed the person decides first.
   func retry(_ item: TimelineItem, in room: RoomID) {
@@ -64,6 +108,6 @@ extension App {
   /// Encrypted rooms can be read as far as they were, and nobody writes there, until the page is loaded anew.
   func loseEncryption() {
     setEncrypts(false)
-    notices.show(.encryptionStopped, isTrouble: true)
+    if hasEncryptedRoom { notices.show(.encryptionStopped, isTrouble: true) }
   }
 }

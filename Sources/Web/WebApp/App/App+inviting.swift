@@ -1,4 +1,5 @@
 import ClientCore
+import ClientHost
 import JSON
 import MatrixModel
 import Messenger
@@ -11,7 +12,31 @@ extension App {
 
   /// One after the other; `then` hears who could not be invited, and why the last of them.
   func invite(_ users: [UserID], to room: RoomID, _ then: @escaping ([UserID], ClientError?) -> Void) {
-    inviteNext(0, of: users, to: room, [], nil, then)
+    shareHistory(of: room, with: users) { [self] in inviteNext(0, of: users, to: room, [], nil, then) }
+  }
+
+  /// Before they are invited: in an encrypted room that shows its history to later members they get its keys.
+  private func shareHistory(of room: RoomID, with users: [UserID], _ then: @escaping () -> Void) {
+    guard client.encrypts, let state = client.room(room), state.isEncrypted,
+      state.historyVisibility == .shared || state.historyVisibility == .worldReadable
+    else { return then() }
+    effects.histories.give(room, to: users, then)
+  }
+
+  /// What comes before a command of the user.
+  func prepare(_ command: Command, _ then: @escaping () -> Void) {
+    switch command {
+    case .people(.invite(let room, let user)):
+      guard let user = UserID(user) else { return then() }
+      return shareHistory(of: room, with: [user], then)
+    case .rooms(.join(let address, _, _)):
+      // Its sender may have given them the keys of what was said before.
+      if let id = RoomID(address), let room = client.room(id), room.membership == .invite, let inviter = room.inviter {
+        effects.encryption.accept(id, from: inviter)
+      }
+    default: break
+    }
+    then()
   }
 
   private func inviteNext(

@@ -58,6 +58,8 @@ final class App<D: DOM> {
   var wanted: EventID?
   /// Servers that know a room one may not be in.
   var via: (room: RoomID, servers: [ServerName])?
+  /// Which new rooms the server wants to be encrypted; nil until it has said so.
+  var wishes: EncryptionWishes?
   /// An account was created here a moment ago.
   var isNewcomer = false
   /// In the page of somebody else.
@@ -85,6 +87,7 @@ final class App<D: DOM> {
       dom.flush()
     }
     effects.encryption.onVerifications = { [self] in verifications.changed() }
+    wireHistories()
   }
 
   func start() {
@@ -107,14 +110,19 @@ final class App<D: DOM> {
     take(.attentionChanged(isVisible: state.contains(.visible), isFocused: state.contains(.focused)))
     client.reportsCalls = Host.canCall
     client.syncsDrafts = true
-    client.encrypts = true
+    // Each page would be another device, or would have lost the keys of the one before it.
+    setEncrypts(effects.isLasting)
     client.encryptsFiles = true
     followArrivals()
     take(.presenceWanted(true))
     take(.start)
   }
 
-  func setEncrypts(_ encrypts: Bool) { client.encrypts = encrypts }
+  /// No chats are made in the page of somebody else.
+  func setEncrypts(_ encrypts: Bool) {
+    client.encrypts = encrypts
+    client.encryptsNewChats = encrypts && embedding == nil
+  }
 
   /// Another tab goes on: saves what is not saved, then lets go of everything. A call ends, and its other side is told.
   func stop() {
@@ -160,7 +168,7 @@ final class App<D: DOM> {
       id = nextCommand()
       waiting[id] = then
     }
-    take(.command(command, id: id))
+    prepare(command) { [self] in take(.command(command, id: id)) }
   }
 
   func nextCommand() -> CommandID {

@@ -14,6 +14,8 @@ final class Verifications<D: DOM> {
   private var dialog: VerificationDialog<D>?
   /// Those that were seen to be done.
   private var done: Set<UInt64> = []
+  /// Other users who are verified, as the machine said last.
+  private(set) var verified: Set<UserID> = []
   /// Called when one is done, for what shows who is verified.
   var onDone: (() -> Void)?
 
@@ -50,6 +52,18 @@ final class Verifications<D: DOM> {
       forget(one)
     case .cancelled: forget(one)
     default: break
+    }
+  }
+
+  /// Asks the machine who is verified; `then` hears that it is others than before.
+  func learn(_ then: @escaping () -> Void) {
+    guard encryption.state != nil else { return }
+    encryption.perform(.listVerified) { [self] outcome in
+      guard case .users(let users)? = outcome else { return }
+      let found = Set(users.compactMap { UserID($0) })
+      guard found != verified else { return }
+      verified = found
+      then()
     }
   }
 

@@ -9,7 +9,7 @@ extension CallProgram {
   /// Calls there, or joins the call that goes on.
   /// - Parameter withCamera: as the button said that was pressed; nil as the last call of a room was joined.
   func prepare(_ id: RoomID, withCamera: Bool?) {
-    guard let room = app.client.room(id) else { return }
+    guard let room = app.client.room(id), mayCall(in: room) else { return }
     let name = Strings.words(for: room.name)
     let isDirect = room.directUserID != nil
     let plan = CallPlan(

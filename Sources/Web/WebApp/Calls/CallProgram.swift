@@ -1,5 +1,6 @@
 import ClientCore
 import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
@@ -35,6 +36,7 @@ final class CallProgram<D: DOM> {
     place = app.dom.element("div", "ma-calls", in: parent)
     app.dom.markPart(place)
     app.dom.setAttribute(place, "id", "RoomCalls")
+    app.effects.encryption.onReceived = { [self] in received($0) }
     guard Host.canCall else { return }
     app.ask(Query<Bool>.offersRoomCalls) { [self] answer in
       guard case .success(true) = answer else { return }
@@ -56,7 +58,11 @@ final class CallProgram<D: DOM> {
   }
 
   func changed(_ id: RoomID, _ aspects: RoomAspects) {
-    if aspects.contains(.call) { notice(id) } else if id == shown, !aspects.isDisjoint(with: [.name, .members]) { tell(id) }
+    if aspects.contains(.call) {
+      notice(id)
+    } else if id == shown || id == ongoing?.room, !aspects.isDisjoint(with: [.name, .members]) {
+      tell(id)
+    }
     if aspects.contains(.membership), app.client.room(id)?.membership != .join { request("left", id) }
   }
 
@@ -91,6 +97,7 @@ final class CallProgram<D: DOM> {
   func call(in room: RoomID, _ setup: CallSetup) {
     open()
     tell(room)
+    learnMembers(of: room)
     request("call", room) { setup.write(to: &$0) }
   }
 
@@ -121,12 +128,13 @@ final class CallProgram<D: DOM> {
   }
 
   /// - Parameter callers: who is to have a name there beside those in the room's call.
-  private func tell(_ id: RoomID, _ callers: [UserID] = []) {
+  func tell(_ id: RoomID, _ callers: [UserID] = []) {
     guard let room = app.client.room(id), room.membership == .join else { return }
     request("room", id) { writer in
       writer.member("name", Strings.words(for: room.name))
       if let avatar = app.avatarSource(room.avatar) { writer.member("avatar", avatar) }
       writer.member("public", room.joinRule == .public)
+      writer.member("encrypted", room.isEncrypted)
       writer.member("small", room.joinedMemberCount <= Self.smallRoom && app.client.notificationMode(of: id) != .mute)
       var people = room.callUsers + callers
       if let user = room.directUserID {
@@ -141,6 +149,8 @@ final class CallProgram<D: DOM> {
           writer.object { writer in
             writer.member("user", user.text)
             writer.member("name", room.displayName(of: user))
+            // Others get no keys of a call.
+            writer.member("joined", room.membership(of: user) == .join)
             if let avatar = app.avatarSource(room.avatar(of: user)) { writer.member("avatar", avatar) }
           }
         }
@@ -148,7 +158,7 @@ final class CallProgram<D: DOM> {
     }
   }
 
-  private func request(_ name: StaticString, _ room: RoomID, _ members: (inout JSONWriter) -> Void = { _ in }) {
+  func request(_ name: StaticString, _ room: RoomID, _ members: (inout JSONWriter) -> Void = { _ in }) {
     port?.request(name) { writer in
       writer.member("room", room.text)
       members(&writer)
@@ -172,6 +182,7 @@ final class CallProgram<D: DOM> {
       // The next call loads it anew.
       port = nil
       app.notices.show(Strings.words(for: ClientError.network), isTrouble: true)
+    case "tell": if let room { tell(json, room) }
     case "silent": if let answering, answering.call == json.integer("call") { answering.frame.close() }
     case "calling":
       ongoing = room.map { ($0, json.bool("seen") ?? false) }

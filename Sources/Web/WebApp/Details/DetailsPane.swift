@@ -122,7 +122,10 @@ final class DetailsPane<D: DOM> {
 
   /// Somebody is verified now.
   @inline(never)
-  func trustChanged() { person.trustChanged() }
+  func trustChanged() {
+    person.trustChanged()
+    members.trustChanged()
+  }
 
   /// Somebody is blocked, or is not any more.
   @inline(never)

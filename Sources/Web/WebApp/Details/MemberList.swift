@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import SecurityDialogs
 import WebHost
 
 /// Who is in a room, with their roles; who asks to be let in, and who was banned. A room may have many thousands: they are sorted and drawn
@@ -23,6 +24,7 @@ final class MemberList<D: DOM> {
     let picture: String?
     let presence: String?
     let isHere: Bool
+    let isVerified: Bool
     let remarks: [String]
   }
 
@@ -118,6 +120,15 @@ final class MemberList<D: DOM> {
     showTitle(state)
     order = MemberOrder(of: state)
     goOn()
+    trustChanged()
+  }
+
+  /// Others may be verified by now.
+  func trustChanged() {
+    app.verifications.learn { [self] in
+      if order == nil { draw() }
+      dom.flush()
+    }
   }
 
   /// The same people, who may be there or have gone.
@@ -221,7 +232,7 @@ final class MemberList<D: DOM> {
     let presence = app.client.presence(of: user).map { Strings.words(for: $0) }
     return Line(
       user: user, name: state.displayName(of: user).string, picture: app.avatarSource(state.avatar(of: user)),
-      presence: presence, isHere: isHere(user), remarks: remarks)
+      presence: presence, isHere: isHere(user), isVerified: app.verifications.verified.contains(user), remarks: remarks)
   }
 
   private func fill(_ item: Node, _ line: Line, _ state: Room) {
@@ -229,6 +240,7 @@ final class MemberList<D: DOM> {
     dom.setAttribute(button, "type", "button")
     let title = dom.fill(button, id: line.user.string, line.name, line.presence, source: line.picture)
     if line.isHere { dom.setClass(title, "ma-entry-name ma-is-here") }
+    if line.isVerified { TrustMark(dom, isVerified: true, in: button) }
     for remark in line.remarks { dom.element("span", "ma-remark", text: remark, in: button) }
     let (app, room) = (app, state.id)
     dom.on(button, .click) { _ in app.dialogs.open(as: .popover) { MemberDialog(app, line.user, in: room, at: $0) } }

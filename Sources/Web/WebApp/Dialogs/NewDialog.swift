@@ -28,9 +28,13 @@ final class NewDialog<D: DOM> {
   private let space: RoomID?
   private var isPublic = false
   private var isSpace = false
-  private var isEncrypted = false
-  /// The switch for it and what it means; rooms that anybody can join gain nothing by it.
+  /// As the user has decided; nil as long as the server's wish holds.
+  private var isEncrypted: Bool?
+  private var wishes = EncryptionWishes()
+  /// The switch for it and what it means.
   private let encryption: Node
+  private let encryptCheck: Node
+  private let encryptionNote: Node
   /// The address was written by hand.
   private var hasOwnAddress = false
 
@@ -61,11 +65,10 @@ final class NewDialog<D: DOM> {
     alias = Field(dom, .aliasName, hint: .aliasHint, in: room)
     encryption = dom.element("div", in: room)
     let encrypt = dom.element("label", "ma-check", in: encryption)
-    let encryptCheck = dom.element("input", in: encrypt)
+    encryptCheck = dom.element("input", in: encrypt)
     dom.setAttribute(encryptCheck, "type", "checkbox")
     dom.element("span", text: .encryptRoom, in: encrypt)
-    let encryptionNote = dom.element("p", "ma-note", text: .encryptRoomNote, in: encryption)
-    dom.setFlag(encryptionNote, "hidden", true)
+    encryptionNote = dom.element("p", "ma-note", text: .encryptRoomNote, in: encryption)
     kind = Choice(
       dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
@@ -93,7 +96,13 @@ final class NewDialog<D: DOM> {
     }
     dom.on(encryptCheck, .change) { [self] event in
       isEncrypted = event.x == 1
-      dom.setFlag(encryptionNote, "hidden", !isEncrypted)
+      showEncryption()
+      dom.flush()
+    }
+    app.learnWishes { [self] in
+      guard frame.isOpen else { return }
+      wishes = $0
+      showEncryption()
       dom.flush()
     }
     listen(to: buttons)
@@ -129,10 +138,23 @@ final class NewDialog<D: DOM> {
   private func showForm() {
     for (index, form) in forms.enumerated() { dom.setFlag(form, "hidden", index != tabs.selected) }
     alias.setHidden(!isPublic)
-    dom.setFlag(encryption, "hidden", isPublic || isSpace)
+    showEncryption()
     directory.setHidden(tabs.selected != 2)
     showPeople()
     dom.setText(trouble, "")
+  }
+
+  /// Rooms that anybody can join gain nothing by it.
+  private var mayEncrypt: Bool {
+    app.client.encrypts && !isSpace && !wishes.forbidsEncryption && (!isPublic || wishes.publicRooms)
+  }
+
+  private var encrypts: Bool { mayEncrypt && isEncrypted ?? wishes.privateRooms }
+
+  private func showEncryption() {
+    dom.setFlag(encryption, "hidden", !mayEncrypt)
+    dom.setFlag(encryptCheck, "checked", encrypts)
+    dom.setFlag(encryptionNote, "hidden", !encrypts)
   }
 
   /// As soon as something is typed, the people who fit take their place.
@@ -163,7 +185,7 @@ final class NewDialog<D: DOM> {
       topic: about.utf8.isEmpty ? nil : ByteString(about),
       aliasLocalpart: isPublic && !local.utf8.isEmpty ? ByteString(local) : nil, invited: users)
     if isSpace { room.type = NewRoom.spaceType }
-    room.isEncrypted = isEncrypted && !isPublic && !isSpace
+    room.isEncrypted = encrypts
     run(.rooms(.create(room)), button) { [self] in name.focus() }
   }
 

@@ -1,4 +1,6 @@
 import ClientCore
+import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
@@ -9,7 +11,7 @@ import WebHost
 struct MessageMenu<D: DOM> {
   enum Choice {
     case reply, thread, forward, react, edit, copy, link, select, pin, unpin, save, unsave, endPoll, voters, sticker, reactors,
-      info, unread, report, deleteForMe, delete, retry, cancel
+      info, unread, report, deleteForMe, delete, retry, cancel, askDevices, verifyHere
   }
 
   private let conversation: Conversation<D>
@@ -58,7 +60,18 @@ struct MessageMenu<D: DOM> {
     if canWrite, conversation.canEdit(item) { answers.append(.edit) }
     if item.eventID != nil, item.isForwardable, app.embedding == nil { answers.append(.forward) }
     guard let event = item.eventID else { return [answers, ofText(item)] }
-    return [answers, ofText(item) + [.link] + choosing(item), about(item, event, room), ending(item, room)]
+    return [answers + unlocking(item), ofText(item) + [.link] + choosing(item), about(item, event, room), ending(item, room)]
+  }
+
+  /// What can bring the key of a message.
+  private func unlocking(_ item: TimelineItem) -> [Choice] {
+    guard case .undecryptable(let reason) = item.content, let state = app.effects.encryption.state, state.hasIdentity else {
+      return []
+    }
+    return switch reason {
+    case .waiting, .historyUnavailable, .withheld: [state.isVerified ? .askDevices : .verifyHere]
+    case .beforeJoining, .unsignedDevice, .identityChanged, .replayed, .damaged: []
+    }
   }
 
   private func ofText(_ item: TimelineItem) -> [Choice] {
@@ -124,6 +137,8 @@ struct MessageMenu<D: DOM> {
     case .delete: (.delete, .bin)
     case .retry: (.retry, .again)
     case .cancel: (.cancelSending, .close)
+    case .askDevices: (.askDevices, .device)
+    case .verifyHere: (.confirmYou, .shield)
     }
   }
 
@@ -151,6 +166,8 @@ struct MessageMenu<D: DOM> {
     case .reactors: conversation.showReactors(RowID(item.id))
     case .retry: app.retry(item, in: room)
     case .cancel: app.ask(.sending(.cancel(room, .item(item.id))))
+    case .askDevices: app.askDevices(for: room)
+    case .verifyHere: app.verifications.confirmYou()
     case .info, .unread, .report, .deleteForMe, .delete: ask(choice, item, room)
     }
   }

@@ -1,4 +1,5 @@
 import ClientCore
+import ClientHost
 import JSON
 import MatrixModel
 import Messenger
@@ -42,7 +43,7 @@ final class RoomNotice<D: DOM> {
     case .invite: showInvitation(id, room)
     case .asked: showAsked(id)
     case .left, .banned, .unknown: showOutside(id, kind, room)
-    case .encrypted: say(Strings[.encryptionStopped], icon: .lock)
+    case .encrypted: say(Strings[app.effects.isLasting ? .encryptionStopped : .encryptedNotKept], icon: .lock)
     case .moved: showMoved(room)
     case .silent: say(Strings[.mayNotWrite])
     }

@@ -56,7 +56,8 @@ final class RowMaker<D: DOM> {
       return .message(row(item, room, withPreview(body(message, item, room), item, room), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable(let reason):
-      return .message(row(item, room, .undecryptable(Strings.words(for: reason)), unread, readers))
+      let why = app.client.encrypts ? Strings.words(for: reason) : Strings[.encryptedMessage]
+      return .message(row(item, room, .undecryptable(why), unread, readers))
     case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
     case .verification(let verification):
       return .message(row(item, room, .unsupported(Strings.words(for: verification)), unread, readers))

@@ -40,7 +40,7 @@ final class SecurityBanner<D: DOM> {
   }
 
   private var asksToConfirm: Bool {
-    guard app.embedding == nil, let state = app.effects.encryption.state, let session = app.client.session else { return false }
+    guard let state = app.effects.encryption.state, let session = app.client.session else { return false }
     return state.hasIdentity && !state.isVerified
       && !(Host.setting(Settings.unconfirmed)?.hasSameBytes(as: session.deviceID.string) ?? false)
   }

@@ -187,7 +187,8 @@ final class EncryptionPage<D: DOM> {
       case .failed(.incomplete), .failed(.noBackup): Strings[.recoveryMissing]
       case .failed(.wrongKey): Strings[.wrongRecoveryKey]
       case .failed(.refused), .failed(.unusable): Strings[.encryptionRefused]
-      case .done, .recovery, .verification, .trust, .imported, .failed, nil: Strings[.encryptionUnavailable]
+      case .done, .recovery, .verification, .trust, .told, .imported, .sealed, .users, .failed, nil:
+        Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
   }
