@@ -108,7 +108,8 @@ extension MatrixRoom {
     } catch let failure as Failure {
       guard let room = await state else { throw failure }
       throw Failure(
-        "\(failure); in the end \(room.notificationCount) unread, \(room.highlightCount) mentions, \(room.joinedMemberCount) members")
+        "\(failure); in the end \(room.notificationCount) unread, \(room.highlightCount) mentions, \(room.joinedMemberCount) members"
+      )
     }
   }
 
