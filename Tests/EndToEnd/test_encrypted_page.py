@@ -392,3 +392,33 @@ async def _(test):
         async with one.page.expect_request(lambda request: "preview_url" in request.url):
             await one.more("Link previews in encrypted rooms")
             await other.write("see https://example.org/second")
+
+
+@test("who is invited in the page reads what was written before, with a sign that says who gave the keys, also after a reload")
+async def _(test):
+    alice, boris, carol = (User(test.base, name) for name in ("alice", "boris", "carol"))
+    room = alice.create_room(preset="private_chat", name="Chronicle", invite=[boris.user_id], initial_state=[ENCRYPTION])
+    boris.join(room)
+    # Her browser has keys for that.
+    carol.create_room(name="Diary", initial_state=[ENCRYPTION])
+    async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other), people(test, "carol") as third:
+        await third.sign_in(carol)
+        await asyncio.gather(has_device(alice), has_device(boris), has_identity(carol))
+        await one.write("in the beginning")
+        await other.sees("in the beginning")
+        await other.write("and then")
+        await one.sees("and then")
+        await one.page.get_by_role("button", name="Members and settings").click()
+        await one.details.get_by_role("button", name="Invite").click()
+        await one.dialog.get_by_label("Name, ID or link").press_sequentially(carol.user_id + " ")
+        await one.dialog.get_by_role("button", name="Invite", exact=True).click()
+        await third.entry("Chronicle").click()
+        await third.page.get_by_role("button", name="Accept").click()
+        for _ in range(2):
+            await third.sees("in the beginning")
+            await third.sees("and then")
+            await third.page.get_by_title("gave you the key when inviting you").first.wait_for()
+            await third.picture("history-on-invitation")
+            await third.page.reload()
+        await third.write("now I know")
+        await one.sees("now I know")

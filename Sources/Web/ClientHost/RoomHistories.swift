@@ -52,7 +52,7 @@ package final class RoomHistories {
       switch response.status {
       case 200: take(response.body, file.keys, of: room, from: giver)
       // It is offered again after a reload.
-      case 0, 408, 429, 500...: break
+      case 0, 401, 408, 429, 500...: break
       default: take([], nil, of: room, from: giver)
       }
     }

@@ -102,7 +102,19 @@ import Testing
     _ = fake.begin(.shareHistory(ModelServer.room, with: bob, file: try parsed(file)), at: world.now)
     world.hosts[1].handle(.accepted(ModelServer.room, from: ann), at: world.now)
     try world.settle()
-    #expect(heard(world.hosts[1]).isEmpty && world.hosts[1].machine.history.offers.offers.isEmpty)
+    #expect(heard(world.hosts[1]).isEmpty)
+  }
+
+  @Test func `a history waits for the signature of the device that gives it`() throws {
+    var world = try World([(ann, "DESK"), (bob, "PHONE")])
+    try world.run(.setUpIdentity, by: world.hosts[1])
+    _ = world.hosts[0].begin(.shareHistory(ModelServer.room, with: bob, file: try parsed(file)), at: world.now)
+    world.hosts[1].handle(.accepted(ModelServer.room, from: ann), at: world.now)
+    try world.settle()
+    #expect(heard(world.hosts[1]).isEmpty)
+    try world.run(.setUpIdentity, by: world.hosts[0])
+    try world.settle()
+    #expect(heard(world.hosts[1]).count == 1)
   }
 
   private struct Given: Error {}

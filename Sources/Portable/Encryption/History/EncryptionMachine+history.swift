@@ -85,13 +85,14 @@ extension EncryptionMachine {
     unstored.history = true
   }
 
-  /// Says which bundles are to be downloaded, each once until a restart.
+  /// Says which bundles are to be downloaded, each once until a restart. An offer of a device that is not known to be its user's waits: the user may
+  /// be about to sign it.
   mutating func wantHistory(at now: Int64) {
     for offer in history.offers.wanted(at: now) where !tracker.isAwaited(offer.giver) {
-      guard history.asked.insert(offer.room).inserted else { continue }
-      let device = tracker.device(offer.identity, offer.signing, of: offer.giver)
-      guard let device, identities.identity(of: offer.giver)?.hasSigned(device) ?? false, let file = try? JSON.parse(offer.file)
-      else {
+      guard let device = tracker.device(offer.identity, offer.signing, of: offer.giver),
+        identities.identity(of: offer.giver)?.hasSigned(device) ?? false, history.asked.insert(offer.room).inserted
+      else { continue }
+      guard let file = try? JSON.parse(offer.file) else {
         historyTaken(offer.room, from: offer.giver)
         continue
       }
