@@ -127,7 +127,7 @@ import Testing
       let state = #"[{"type":"m.room.encryption","state_key":"","content":{"algorithm":"m.megolm.v1.aes-sha2"}}]"#
       let joined = try await scene.join(token, as: scene.bob, #","initial_state":\#(state)"#)
       let room = PercentEncoding.encode(ByteString(try #require(joined.json["room_id"]?.string)))
-      let encryption = try await scene.fixture.call(.get, "rooms/\(room)/state/m.room.encryption/", as: scene.ann)
+      let encryption = try await scene.fixture.call(.get, "rooms/\(room)/state/m.room.encryption/", as: scene.bob)
       #expect(encryption.status == 200)
       #expect(encryption.json["algorithm"]?.string == "m.megolm.v1.aes-sha2")
     }
