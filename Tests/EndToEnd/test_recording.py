@@ -246,7 +246,9 @@ async def killed(context):
         found = await until_available(app, archive)
         assert (found["status"], found["reason"]) == ("available", "The server was interrupted."), found
         whole, duration = decoded(in_ranges(found["url"], found["files"][0]["size"]))
-        assert whole["video"]["frames"] == left["video"]["frames"] and abs(duration - left["video"]["end"]) < 0.5, (whole, left, duration)
+        # On a busy machine one of the two is ahead.
+        end = max(track["end"] for track in left.values())
+        assert whole["video"]["frames"] == left["video"]["frames"] and abs(duration - end) < 0.5, (whole, left, duration)
 
 
 # Proves M32, M50
