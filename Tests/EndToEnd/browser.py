@@ -414,8 +414,8 @@ async def people(test, *names, fresh=False, whole=False, viewport=None, scheme="
             troubles = [trouble for person in everybody for trouble in person.troubles]
             assert not troubles, troubles
             for person in everybody if Runner.current and Runner.current.module in ENCRYPTED_MODULES else []:
-                found = await person.readable()
-                assert not found, f"{found} can be read in the browser of {person.name}"
+                readable = await person.readable()
+                assert not readable, f"{readable} can be read in the browser of {person.name}"
             is_good = True
         except Exception:
             for person in everybody:
