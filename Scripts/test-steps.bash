@@ -79,6 +79,7 @@ build_chosen_tests() {
     fi
   done
   if [ ${#targets[@]} = 0 ]; then build_step; return; fi
+  mapfile -t targets < <(printf '%s\n' "${targets[@]}" | sort -u)
   MARTLET_TESTS="${targets[*]}" check build "Build of ${targets[*]}" 200 "${in_shell[@]}" swift_build --product martletPackageTests
   [ $status = 0 ]
 }
@@ -111,7 +112,8 @@ end_to_end() {
 run_named() {
   local name units=() modules=() words=()
   for name in "$@"; do
-    if [ -f "Tests/EndToEnd/test_${name#test_}.py" ]; then modules+=("${name#test_}")
+    if [[ $name = *Tests && -d Tests/$name ]]; then units+=("$name")
+    elif [ -f "Tests/EndToEnd/test_${name#test_}.py" ]; then modules+=("${name#test_}")
     elif grep -rqF --include='test_*.py' "$name" Tests/EndToEnd; then words+=("$name")
     else units+=("$name")
     fi

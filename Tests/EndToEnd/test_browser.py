@@ -15,6 +15,8 @@ from server import Server
 
 NEEDS_BROWSER = True
 
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
 
 # Proves C77, T11
 @test("two people make accounts, chat directly, see each other write, and see what was read")
@@ -22,9 +24,10 @@ async def _(test):
     alice_name, boris_name = fresh("alice"), fresh("boris")
     async with people(test, alice_name, boris_name, fresh=True) as (alice, boris):
         await alice.page.get_by_role("heading", name="Welcome to Martlet").wait_for()
-        paint = await alice.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        print(f"          first paint after {paint:.0f} ms")
-        assert paint < 3000, paint
+        # The quicker of two, as another test may keep the processor busy for one of them.
+        paints = [await person.page.evaluate(FIRST_PAINT) for person in (alice, boris)]
+        print(f"          first paint after {min(paints):.0f} ms")
+        assert min(paints) < 1000, paints
         await alice.picture("sign-in-light")
         await alice.register()
         await alice.page.get_by_text("No conversations yet").wait_for()

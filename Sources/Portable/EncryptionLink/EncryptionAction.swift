@@ -32,7 +32,6 @@ package enum EncryptionAction: Equatable, Sendable {
   case giveHistory(room: ByteString, to: ByteString, file: [UInt8])
   /// Takes the keys of a history, as `Delivery.history` has offered it. Empty if it cannot be had. Ends with `Outcome.imported`.
   case takeHistory(room: ByteString, from: ByteString, SealedFile)
-
   /// Ends with `Outcome.users`: the other users who are verified.
   case listVerified
   /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
@@ -92,10 +91,6 @@ extension EncryptionAction {
     case .exportKeys(let passphrase):
       writer.write(kind: 11)
       writer.write(passphrase)
-    case .tell(let event, let devices):
-      writer.write(kind: 30)
-      writer.write(event)
-      writer.write(devices) { $0.write($1) }
     case .importKeys(let file, let passphrase):
       writer.write(kind: 12)
       writer.write(file)
@@ -117,6 +112,10 @@ extension EncryptionAction {
       writer.write(kind: 23)
       writer.write(room)
     case .listVerified: writer.write(kind: 24)
+    case .tell(let event, let devices):
+      writer.write(kind: 30)
+      writer.write(event)
+      writer.write(devices) { $0.write($1) }
     }
   }
 
@@ -135,12 +134,12 @@ extension EncryptionAction {
     case 10: self = .offer(showsCodes: try reader.flag(), scansCodes: try reader.flag())
     case 11: self = .exportKeys(passphrase: try reader.text())
     case 12: self = .importKeys(try reader.bytes(), passphrase: try reader.text())
-    case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     case 20: self = .makeHistory(room: try reader.text())
     case 21: self = .giveHistory(room: try reader.text(), to: try reader.text(), file: try reader.bytes())
     case 22: self = .takeHistory(room: try reader.text(), from: try reader.text(), try SealedFile(&reader))
     case 23: self = .askForKeys(room: try reader.text())
     case 24: self = .listVerified
+    case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     default: throw .unknownKind
     }
   }

@@ -103,6 +103,7 @@ import Testing
     world.hosts[1].handle(.accepted(ModelServer.room, from: ann), at: world.now)
     try world.settle()
     #expect(heard(world.hosts[1]).isEmpty)
+    #expect(world.hosts[1].machine.history.offers.offers.count == 1, "it is not taken, and waits for a signature")
   }
 
   @Test func `a history waits for the signature of the device that gives it`() throws {

@@ -32,7 +32,7 @@ struct KeyRequests: Sendable {
     due[name] = now + Self.delayMilliseconds
   }
 
-  /// All keys of the room that are missing are asked for now, or once more.
+  /// The user does not want to wait: what would be asked for later is due now, and what nobody has answered is due again.
   mutating func hurry(in room: RoomID, at now: Int64) {
     for name in Array(due.keys) + Array(open.keys) where name.room == room { due[name] = now }
   }
