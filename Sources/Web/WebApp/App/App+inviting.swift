@@ -35,7 +35,8 @@ extension App {
         if isEncrypted == false { room.isEncrypted = false }
         then(isEncrypted.map { _ in .rooms(.create(room)) })
       }
-    case .rooms(.openDirectChat(let user)) where client.encryptsNewChats && wishes?.privateRooms ?? true && !hasChat(with: user):
+    case .rooms(.openDirectChat(let user))
+    where client.encryptsNewChats && wishes?.privateRooms ?? true && !hasChat(with: user):
       return awaitEncryption { then($0.map { _ in command }) }
     case .rooms(.join(let address, _, _)):
       // Its sender may have given them the keys of what was said before.

@@ -68,7 +68,9 @@ extension App {
       let end = frame.onEnd
       frame.onEnd = { [self] in
         onConnected = nil
-        if isAddressSet, Destination(fragment: Host.fragment) == destination { Host.setFragment(place.fragment, replacing: true) }
+        if isAddressSet, Destination(fragment: Host.fragment) == destination {
+          Host.setFragment(place.fragment, replacing: true)
+        }
         end()
       }
       say(words)

@@ -170,7 +170,9 @@ final class App<D: DOM> {
       id = nextCommand()
       waiting[id] = then
     }
-    prepare(command) { [self] in if let command = $0 { take(.command(command, id: id)) } else { finished(id, .failed(.cancelled)) } }
+    prepare(command) { [self] in
+      if let command = $0 { take(.command(command, id: id)) } else { finished(id, .failed(.cancelled)) }
+    }
   }
 
   func nextCommand() -> CommandID {

@@ -31,13 +31,18 @@ final class SecurityBanner<D: DOM> {
 
   func update() {
     let request = app.verifications.requests.first
-    let wanted: Shown = request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : waitsForProgram ? .building : .nothing)
+    let wanted: Shown =
+      request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : waitsForProgram ? .building : .nothing)
     guard wanted != shown else { return }
     shown = wanted
     dom.setFlag(node, "hidden", wanted == .nothing)
     dom.releaseChildren(of: buttons)
     if let request { return show(request) }
-    if wanted == .confirmYou { showConfirmYou() } else { dom.setText(words, wanted == .building ? Strings[.encryptionBuilding] : "") }
+    if wanted == .confirmYou {
+      showConfirmYou()
+    } else {
+      dom.setText(words, wanted == .building ? Strings[.encryptionBuilding] : "")
+    }
   }
 
   /// Without an encrypted room in sight, and a device for which syncs wait, nobody waits.
