@@ -166,6 +166,16 @@ struct VerificationTests {
     #expect(page.all("ma-dialog").last?.allText.contains("awaitEncryptionNote") == true)
     page.app.dialogs.closeAll()
     #expect(cancelled == 2)
+    for (answer, waits) in [
+      (#"{"inviter":{"user_id":"@carol:chat.example"},"registration":false}"#, true),
+      (#"{"inviter":{"user_id":"@carol:chat.example"},"room":{"name":"Garden","members":2},"registration":false}"#, false)
+    ] {
+      page.app.ask(.rooms(.joinByLink("sesame")), ended)
+      page.answer("invite_links/describe", answer)
+      #expect((page.all("ma-dialog").last?.allText.contains("awaitEncryptionNote") == true) == waits)
+      page.app.dialogs.closeAll()
+    }
+    #expect(cancelled == 3)
   }
 
   // MARK: New rooms

@@ -38,6 +38,12 @@ extension App {
     case .rooms(.openDirectChat(let user))
     where client.encryptsNewChats && wishes?.privateRooms ?? true && !hasChat(with: user):
       return awaitEncryption { then($0.map { _ in command }) }
+    case .rooms(.joinByLink(let token)) where client.encryptsNewChats && effects.encryption.isBuilding:
+      return ask(.invitation(token)) { [self] result in
+        // The link of a person makes a chat.
+        guard case .success(let found) = result, found.room == nil else { return then(command) }
+        awaitEncryption { then($0.map { _ in command }) }
+      }
     case .rooms(.join(let address, _, _)):
       // Its sender may have given them the keys of what was said before.
       if let id = RoomID(address), let room = client.room(id), room.membership == .invite, let inviter = room.inviter {
