@@ -174,6 +174,7 @@ async def _(test):
         await one.picture("recovery-key")
         assert len(key.split()) == 12, "48 characters in groups of four"
         await one.dialog.get_by_text("Technical details").click()
+        await one.dialog.locator(".ma-source").filter(has_text="backup: on").wait_for()
         report = await one.dialog.locator(".ma-source").inner_text()
         assert "identity: verified" in report and "fault: none" in report and not any(word in report for word in [*key.split(), room, alice.user_id]), report
         await one.picture("technical-details")
