@@ -51,9 +51,10 @@ has_other_parts() {
 build_rest() {
   local status=0
   {
-    Scripts/build-web RoomCalls || return 1
-    # Fetched from the network, which may be gone: the others do not wait for that.
+    # First, as chats that begin before it is there would not be encrypted. Its libraries come from the network, which may be gone: the others
+    # do not wait for that.
     { Scripts/install-dependencies --encryption && Scripts/build-web EncryptionWorker; } || status=1
+    Scripts/build-web RoomCalls || return 1
     Scripts/build-web WebApp MessengerElement MartletCall && build_server && swift_build -c release --product martlet-terminal || return 1
   } >"$logs/rest.log" 2>&1
   [ $status = 0 ] || return 1

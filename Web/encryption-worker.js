@@ -39,7 +39,7 @@ function take(message) {
 
 onmessage = ({ data }) => { if (program) take(data); else waiting.push(data); };
 
-// While ./run builds it: the page says so (encryption.js).
+// While ./run builds it: the page says so where somebody waits for it.
 function onBuilding() {
   postMessage('building');
   return () => postMessage('built');

@@ -3,13 +3,13 @@
 export const service = program => {
   const { objects } = program;
   return {
-    // `id` is told each message under code 1, and under code 0 that the Worker is gone.
+    // `id` is told each message under code 1, under code 0 that the Worker is gone, and under codes 2 and 3 that the server still builds its
+    // program, and does not any more.
     encryption_open(id) {
       const worker = new Worker(new URL('encryption-worker.js', import.meta.url), { type: 'module' });
-      let endBuilding = null;
       worker.onmessage = ({ data }) => {
-        if (data === 'building') endBuilding = program.building();
-        else if (data === 'built') endBuilding?.();
+        if (data === 'building') program.dispatch(id, 2);
+        else if (data === 'built') program.dispatch(id, 3);
         else program.dispatch(id, 1, 0, 0, data);
       };
       worker.onerror = event => {

@@ -87,7 +87,7 @@ extension EncryptionStatus {
 }
 
 extension EncryptionStatus.Backup {
-  fileprivate var name: ByteString {
+  var name: ByteString {
     switch self {
     case .off: "off"
     case .on: "on"

@@ -24,7 +24,8 @@ struct TerminalCommand: Sendable {
   }
 
   static let all = [
-    logIn, logOut, rooms, send, read, export, exportKeys, importKeys, setUpRecovery, useRecovery, recovery, verify
+    logIn, logOut, rooms, send, read, export, exportKeys, importKeys, setUpRecovery, useRecovery, recovery, verify,
+    encryption
   ]
 
   /// The part of the help text that lists them.

@@ -4,7 +4,9 @@ import Shell
 /// Starts the terminal client, a separate program in the same folder: `martlet-terminal`. The server does not link a client.
 enum TerminalClient {
   /// The subcommands of the terminal client.
-  static let commands: Set<String> = ["login", "logout", "rooms", "send", "read", "export", "keys", "recovery", "verify"]
+  static let commands: Set<String> = [
+    "login", "logout", "rooms", "send", "read", "export", "keys", "recovery", "encryption", "verify"
+  ]
 
   private static let program = "martlet-terminal"
 

@@ -39,6 +39,10 @@ extension Peer {
     case setUpRecovery(passphrase: String?)
     case recover(String)
     case resetIdentity(password: String)
+    /// Answers with the room.
+    case direct(UserID)
+    /// Likewise, of a room of its own.
+    case create(isPublic: Bool)
 
     init?(_ json: JSON) {
       let event = EventID(json["event"])
@@ -75,6 +79,8 @@ extension Peer {
       case ("setUpRecovery", _, _): self = .setUpRecovery(passphrase: json["passphrase"]?.string)
       case ("recover", _, _): self = .recover(text)
       case ("resetIdentity", _, _): self = .resetIdentity(password: text)
+      case ("direct", _, let user?): self = .direct(user)
+      case ("create", _, _): self = .create(isPublic: json["public"]?.bool ?? false)
       default: return nil
       }
     }

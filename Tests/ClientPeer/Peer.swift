@@ -36,6 +36,8 @@ actor Peer {
     do {
       if case .report(let since, let threads) = command {
         try await Report(of: room, since: since, threads: threads, running: running - 1).write(to: &writer)
+      } else if let made = try await make(command) {
+        writer.member("room", made.id)
       } else if try await !performRecovery(command, &writer) {
         try await perform(command)
       }
@@ -44,6 +46,14 @@ actor Peer {
     }
     writer.endObject()
     say(String(decoding: writer.bytes, as: UTF8.self))
+  }
+
+  private func make(_ command: Command) async throws(ClientError) -> MatrixRoom? {
+    switch command {
+    case .direct(let user): try await room.client.directChat(with: user)
+    case .create(let isPublic): try await room.client.createRoom(NewRoom(preset: isPublic ? .publicChat : .privateChat))
+    default: nil
+    }
   }
 
   private func perform(_ command: Command) async throws(ClientError) {
@@ -60,7 +70,7 @@ actor Peer {
     case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
     case .clock(let error): MatrixClient.setClockError(error)
     case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
-    case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity: break
+    case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity, .direct, .create: break
     default: try await performReading(command)
     }
   }

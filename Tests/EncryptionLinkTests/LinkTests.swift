@@ -30,7 +30,7 @@ import Testing
     .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
     .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
     .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example")),
-    .command(23, .listVerified)
+    .command(23, .listVerified), .command(25, .diagnose)
   ]
 
   static let reports: [EncryptionReport] = {

@@ -72,6 +72,17 @@ import Testing
     #expect(try end(.inspect(user: "@bob:two.example")) == .trust(trust))
   }
 
+  @Test func `what is known of the encryption is told for a report`() throws {
+    var desk = try Self.begun().desk
+    let ends = try Self.steps(of: .command(1, .diagnose), &desk).flatMap { $0.later }
+    let text = ends.compactMap { if case .ended(1, .done(let text)) = $0 { text.string } else { nil } }
+    #expect(
+      text == [
+        "device: DESK, its keys are at the server\nidentity: none\nbackup: off\nunread now: 0\nunread when they came: 0\n"
+          + "read later: 0\nsessions begun anew: 0\ndevices that get no keys: 0\nfault: none"
+      ])
+  }
+
   @Test func `a message is encrypted once the room's encryption is known`() throws {
     var desk = try Self.begun().desk
     let content = UnencryptedContent(

@@ -7,7 +7,7 @@ from browser import expect, people
 from client import User, room_path
 from harness import Context, test
 from server import Server
-from test_encrypted_page import has_device, said
+from test_encrypted_page import building, has_device, said
 
 NEEDS_BROWSER = True
 
@@ -116,3 +116,38 @@ async def _(test):
             await one.heading("Market").wait_for()
             known.append(newest(alice, known))
             assert not is_encrypted(alice, known[-1]), "the public room is encrypted"
+
+
+# Ten seconds: when the encryption is there others have seven to get keys.
+@test("while the server still builds the encryption nobody is told who does not need it; a chat waits for it, or begins without")
+async def _(test):
+    with served(test) as here:
+        async with people(here, "anna", "bela", fresh=True, service_workers="block") as (anna, bela):
+            finish = [await building(person) for person in (anna, bela)]
+            for person in (anna, bela):
+                await person.register()
+            users = {person.name: User(here.base, login_as=Account(await person.own_id())) for person in (anna, bela)}
+            notice = anna.page.get_by_text("still building")
+            await open_new(anna, "New room")
+            await expect(notice).to_have_count(0)
+            await anna.dialog.get_by_label("Room name").fill("Den")
+            await anna.dialog.get_by_role("button", name="Create room").click()
+            await anna.dialog.get_by_text("Encryption is not ready yet").wait_for()
+            await anna.picture("encryption-not-ready")
+            await anna.dialog.get_by_role("button", name="Begin without encryption").click()
+            await anna.heading("Den").wait_for()
+            den = newest(users["anna"])
+            assert not is_encrypted(users["anna"], den), "the room was begun without encryption"
+            await open_new(anna, "Direct chat")
+            await anna.page.get_by_label("Name, ID or link").fill(users["bela"].user_id)
+            await anna.page.get_by_role("button", name="Start chat").click()
+            await anna.dialog.get_by_text("Encryption is not ready yet").wait_for()
+            for built in finish:
+                built()
+            await anna.composer.wait_for()
+            await anna.page.get_by_role("main").get_by_text("End-to-end encrypted").first.wait_for()
+            assert is_encrypted(users["anna"], newest(users["anna"], [den]))
+            await anna.write("at last")
+            await bela.entry("anna").click()
+            await bela.page.get_by_role("button", name="Accept").click()
+            await bela.sees("at last")

@@ -39,6 +39,20 @@ def said(user, room):
     return [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
 
 
+async def building(person):
+    """The server still builds the encryption of the person's page, until what is returned is called."""
+    built = asyncio.Event()
+
+    async def answer(route):
+        if built.is_set():
+            await route.continue_()
+        else:
+            await route.fulfill(status=503, headers={"Retry-After": "1"}, body="still being built")
+
+    await person.page.route("**/EncryptionWorker.wasm", answer)
+    return built.set
+
+
 @test("a page, a client of the SDK and matrix-nio write and read in an encrypted room; after a reload all of it is there")
 async def _(test):
     alice, bob = User(test.base, "alice"), User(test.base, "bob")
@@ -159,6 +173,10 @@ async def _(test):
         key = await one.dialog.locator(".ma-copy-text").last.inner_text()
         await one.picture("recovery-key")
         assert len(key.split()) == 12, "48 characters in groups of four"
+        await one.dialog.get_by_text("Technical details").click()
+        report = await one.dialog.locator(".ma-source").inner_text()
+        assert "identity: verified" in report and "fault: none" in report and not any(word in report for word in [*key.split(), room, alice.user_id]), report
+        await one.picture("technical-details")
         # Keys go into the backup a few seconds after they came.
         async with asyncio.timeout(PATIENCE):
             while (await asyncio.to_thread(alice.get, "room_keys/version")).ok()["count"] < 2:
@@ -215,27 +233,16 @@ async def _(test):
 async def _(test):
     alice = User(test.base, "alice")
     room = alice.create_room(preset="private_chat", name="Early", initial_state=[ENCRYPTION])
-    # Four seconds, in which the room is drawn and the notice looked at.
-    early = ["the first", "the second"]
-
-    async def as_while_building(route):
-        if early:
-            early.pop()
-            await route.fulfill(status=503, headers={"Retry-After": "2"}, body="still being built")
-        else:
-            await route.continue_()
-
     async with people(test, "alice", service_workers="block") as one:
-        await one.page.route("**/EncryptionWorker.wasm", as_while_building)
+        finish = await building(one)
         await one.sign_in(alice, room_fragment(room))
-        await one.page.get_by_role("alert").filter(has_text="still being built").wait_for()
-        await one.until("""() => {
-          const [notice, writer] = ['.mg-notice', '.mg-composer'].map(name => document.querySelector(name)?.getBoundingClientRect());
-          return notice && writer && notice.bottom <= writer.top;
-        }""")
+        words = one.page.get_by_role("status").filter(has_text="still building")
+        await words.wait_for()
         await one.write("patience")
         await one.sees("patience")
-        await one.page.get_by_role("alert").filter(has_text="still being built").wait_for(state="detached")
+        await one.picture("encryption-still-built")
+        finish()
+        await expect(words).to_have_count(0)
         async with asyncio.timeout(PATIENCE):
             while not await asyncio.to_thread(said, alice, room):
                 await asyncio.sleep(0.1)

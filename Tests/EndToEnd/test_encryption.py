@@ -18,7 +18,7 @@ from harness import PATIENCE, NotRun, test
 from hostile_server import HostileServer
 from png import png
 from peer_client import Peer
-from server import newest_build
+from server import Server, newest_build
 from test_mautrix import Person, says
 from test_nio import ENCRYPTION, Client, good, sync_until, text
 from test_terminal import Terminal
@@ -124,6 +124,28 @@ async def _sdk_and_nio(context):
         events = ann.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
         types = [event["type"] for event in events if event["type"] in ("m.room.message", "m.room.encrypted")]
         assert types == ["m.room.encrypted"] * 4, types
+
+
+@test("new chats of the SDK are encrypted where the server wishes it and the other user has a device with keys, and private rooms are")
+def chats_of_the_sdk(context):
+    asyncio.run(_chats_of_the_sdk(context))
+
+
+async def _chats_of_the_sdk(context):
+    for wish, expected in (("invite_only", [True, False, True, False]), ("off", [False] * 4)):
+        server = Server(encryption=wish).start()
+        try:
+            ann, bob, cat = (User(server.base, name) for name in ("ann", "bob", "cat"))
+            room = ann.create_room(preset="public_chat")
+            bob.join(room)
+            here = types.SimpleNamespace(base=server.base, server=server)
+            async with peers(here, room, [ann, bob], ["sliding", "v3"]) as (one, _):
+                made = [await one.ask("direct", user=bob.user_id), await one.ask("direct", user=cat.user_id), await one.ask("create"),
+                        await one.ask("create", public=True)]
+            found = [ann.get(room_path(answer["room"], "state", "m.room.encryption", "")).status == 200 for answer in made]
+            assert found == expected, (wish, found, made)
+        finally:
+            server.close()
 
 
 # Proves E1

@@ -79,6 +79,35 @@ async def _(test):
         await link.close()
 
 
+@test("a link to an address of a room stays without a network: it is followed once that is back, or when tried again")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    names = [fresh("orchard"), fresh("meadow")]
+    aliases = [f"#{name}:{boris.user_id.split(':', 1)[1]}" for name in names]
+    for name in names:
+        boris.create_room(name=name, preset="public_chat", room_alias_name=name)
+    async with people(test, "alice") as one:
+        await one.sign_in(alice)
+        go = "alias => { location.hash = 'room/' + encodeURIComponent(alias); }"
+        await one.go_offline()
+        await one.page.evaluate(go, aliases[0])
+        await one.dialog.get_by_text(SILENT).wait_for()
+        await one.picture("address-offline")
+        await one.context.set_offline(False)
+        await one.page.get_by_role("main").get_by_role("button", name="Join", exact=True).wait_for()
+        await expect(one.dialog).to_have_count(0)
+
+        await one.page.route("**/directory/room/**", lambda route: route.abort())
+        await one.page.evaluate(go, aliases[1])
+        await one.dialog.get_by_text(SILENT).wait_for()
+        await one.dialog.get_by_role("button", name="Try again").click()
+        await one.dialog.get_by_text(SILENT).wait_for()
+        await one.page.unroute_all()
+        await one.dialog.get_by_role("button", name="Try again").click()
+        await one.heading(names[1]).wait_for()
+        await expect(one.dialog).to_have_count(0)
+
+
 @test("an invitation without a network says so, keeps who was chosen, and goes out when pressed again")
 async def _(test):
     room, users = two_in(test, "Ferry")

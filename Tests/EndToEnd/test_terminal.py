@@ -255,6 +255,9 @@ def recovery(context):
         assert one.json("recovery") == [{"verified": True, "recovery": "disabled", "backup": "off"}]
         key = one.json("recovery", "set-up")[0]["recovery_key"]
         assert one.json("recovery") == [{"verified": True, "recovery": "enabled", "backup": "on", "waiting": 0}]
+        report = one.json("encryption")[0]
+        assert (report["identity"], report["verified"], report["backup"], report["waiting"], report["unread"]) == (True, True, "on", 0, 0), report
+        assert "fault: none" in one.run("encryption") and key.split()[0] not in report["text"] and room not in report["text"]
         assert not other.log_in(ann)["verified"]
         assert "before" not in other.run("read", "Secret")
         for name, text in (("wrong", key[::-1]), ("key", key)):

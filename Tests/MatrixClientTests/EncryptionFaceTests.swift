@@ -55,6 +55,7 @@ import Testing
       let diagnostics = try #require(await client.encryption.diagnostics)
       #expect(diagnostics.unread.isEmpty && diagnostics.everUnread == 0 && diagnostics.late.count == 0)
       #expect(diagnostics.repairedSessions == 0 && diagnostics.refusedDevices == 0)
+      #expect(diagnostics.english.hasPrefix("device: ") && diagnostics.english.hasSuffix("fault: none"))
     }
     try await withClient(of: server(wantsPassword: false), encrypts: false) { client in
       #expect(await client.encryption.diagnostics == nil)

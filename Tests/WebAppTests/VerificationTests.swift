@@ -1,6 +1,8 @@
+import ClientCore
 import ClientHost
 import EncryptionLink
 import JSON
+import MatrixModel
 import Messenger
 import MessengerTesting
 import PageWidgets
@@ -117,6 +119,63 @@ struct VerificationTests {
     #expect(desk.page.all("ma-trust").map(\.allText) == ["verified", "notVerified"])
     desk.page.click("verify: Phone")
     #expect(desk.takeActions().map(\.action) == [.verifyDevice("OLD")])
+  }
+
+  // MARK: A program that the server still builds
+
+  private static let encrypted =
+    #"{"state":{"events":[{"type":"m.room.encryption","state_key":"","event_id":"$e","sender":"@alice:chat.example","#
+    + #""origin_server_ts":1,"content":{"algorithm":"m.megolm.v1.aes-sha2"}}]},"timeline":{"events":[]}}"#
+
+  @Test func `that the server still builds the encryption is said in encrypted rooms and nowhere else`() {
+    let desk = Desk()
+    let encryption = desk.page.app.effects.encryption
+    desk.page.sync([("!den:chat.example", Self.encrypted), ("!square:chat.example", #"{"timeline":{"events":[]}}"#)])
+    encryption.setBuilding(true)
+    #expect(desk.banner == "")
+    desk.page.app.goTo(.room(RoomID(trusted: "!square:chat.example")))
+    #expect(desk.banner == "")
+    desk.page.app.goTo(.room(RoomID(trusted: "!den:chat.example")))
+    #expect(desk.banner == "encryptionBuilding")
+    desk.page.app.goTo(.list)
+    #expect(desk.banner == "")
+    desk.page.app.openSettings(at: .encryptionTab)
+    #expect(desk.page.all("ma-dialog").last?.allText.contains("encryptionBuilding") == true)
+    encryption.setBuilding(false)
+    #expect(desk.page.all("ma-dialog").last?.allText.contains("encryptionBuilding") == false)
+  }
+
+  @Test func `what is to be encrypted waits while the server builds the encryption, or is begun without`() {
+    let desk = Desk()
+    let page = desk.page
+    page.app.wishes = nil
+    page.app.effects.encryption.setBuilding(true)
+    var cancelled = 0
+    func ended(_ result: CommandResult) { if case .failed(.cancelled) = result { cancelled += 1 } }
+    func create() { page.app.ask(.rooms(.create(NewRoom(preset: .privateChat, isEncrypted: true))), ended) }
+    create()
+    #expect(page.all("ma-dialog").last?.allText.contains("awaitEncryptionNote") == true)
+    page.click("cancel")
+    #expect(cancelled == 1)
+    #expect(page.body(of: "/createRoom").isEmpty)
+    create()
+    page.click("beginUnencrypted")
+    let body = page.body(of: "/createRoom")
+    #expect(!body.isEmpty && !body.contains("m.room.encryption"))
+    page.app.ask(.rooms(.openDirectChat(with: "@carol:chat.example")), ended)
+    #expect(page.all("ma-dialog").last?.allText.contains("awaitEncryptionNote") == true)
+    page.app.dialogs.closeAll()
+    #expect(cancelled == 2)
+    for (answer, waits) in [
+      (#"{"inviter":{"user_id":"@carol:chat.example"},"registration":false}"#, true),
+      (#"{"inviter":{"user_id":"@carol:chat.example"},"room":{"name":"Garden","members":2},"registration":false}"#, false)
+    ] {
+      page.app.ask(.rooms(.joinByLink("sesame")), ended)
+      page.answer("invite_links/describe", answer)
+      #expect((page.all("ma-dialog").last?.allText.contains("awaitEncryptionNote") == true) == waits)
+      page.app.dialogs.closeAll()
+    }
+    #expect(cancelled == 3)
   }
 
   // MARK: New rooms

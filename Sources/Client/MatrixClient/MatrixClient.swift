@@ -107,7 +107,7 @@ public actor MatrixClient {
   ///   - homeserver: the URL, `https://host[:port][/path]`, or a server name or user ID for discovery. nil for the homeserver of the stored
   ///     session. A URL takes precedence over that of the stored session.
   ///   - syncMode: the kind of sync. It can differ from the mode that filled the store.
-  ///   - encrypts: whether encrypted rooms are read and written. The keys are in the store: without it they are lost, and the device with them. A client
+  ///   - encrypts: whether encrypted rooms are read and written, and new rooms encrypted as the server wishes. The keys are in the store: without it they are lost, and the device with them. A client
   ///     beside another one of the same session must not have keys of its own.
   /// - Throws: the error of a store that cannot be read; the client then does not overwrite it. `inUse` if another client has the store.
   public init(
@@ -125,6 +125,7 @@ public actor MatrixClient {
     // What waits in the outbox goes out as soon as the session is there: the machine begins with it.
     core.encrypts = encrypts
     core.encryptsFiles = encrypts
+    core.encryptsNewChats = encrypts
     let (stream, continuation) = AsyncStream.makeStream(of: StoreJob.self)
     jobs = continuation
     storeTask = Task { [weak self] in
@@ -200,7 +201,10 @@ public actor MatrixClient {
   public func showThreadsInline() { core.showsThreadsInline = true }
 
   /// From now on nothing goes to encrypted rooms.
-  func stopEncrypting() { core.encrypts = false }
+  func stopEncrypting() {
+    core.encrypts = false
+    core.encryptsNewChats = false
+  }
 
   /// Makes the core report all arriving events, whether the room is open or not (`Change.arrived`).
   func reportArrivals() { core.reportsArrivals = true }

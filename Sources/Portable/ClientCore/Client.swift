@@ -81,7 +81,8 @@ public struct Client: Sendable {
   public var encrypts = false
   /// Whether it also encrypts files (`Effect.uploadEncrypted`).
   public var encryptsFiles = false
-  /// Whether new direct chats (`RoomCommand.openDirectChat`) are encrypted, if the server wishes it and the other user has a device with keys.
+  /// Whether new direct chats (`RoomCommand.openDirectChat`) are encrypted, if the server wishes it and the other user has a device with keys; and
+  /// new rooms for which nobody has decided (`NewRoom.isEncrypted`), if the server wishes it.
   public var encryptsNewChats = false
   var drafts = Drafts()
   var outbox = Outbox()

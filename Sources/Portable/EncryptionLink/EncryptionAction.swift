@@ -34,6 +34,8 @@ package enum EncryptionAction: Equatable, Sendable {
   case takeHistory(room: ByteString, from: ByteString, SealedFile)
   /// Ends with `Outcome.users`: the other users who are verified.
   case listVerified
+  /// Ends with a text: what is known of this device's encryption, for a report. It has no secrets.
+  case diagnose
   /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
   case askForKeys(room: ByteString)
   /// Sends an event to those of the devices that may have keys of rooms. Ends with `Outcome.told`.
@@ -112,6 +114,7 @@ extension EncryptionAction {
       writer.write(kind: 23)
       writer.write(room)
     case .listVerified: writer.write(kind: 24)
+    case .diagnose: writer.write(kind: 25)
     case .tell(let event, let devices):
       writer.write(kind: 30)
       writer.write(event)
@@ -139,6 +142,7 @@ extension EncryptionAction {
     case 22: self = .takeHistory(room: try reader.text(), from: try reader.text(), try SealedFile(&reader))
     case 23: self = .askForKeys(room: try reader.text())
     case 24: self = .listVerified
+    case 25: self = .diagnose
     case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     default: throw .unknownKind
     }

@@ -64,7 +64,7 @@ package enum EncryptionReport: Equatable, Sendable {
 
   /// How an `EncryptionAction` ended.
   package enum Outcome: Equatable, Sendable {
-    /// With the recovery key or the text of the key file, where one was made.
+    /// With the recovery key, the text of the key file or the diagnosis, where one was made.
     case done(ByteString)
     /// Keys in a key file, those that were missing here, and entries that are no keys.
     case imported(total: UInt32, new: UInt32, unusable: UInt32)

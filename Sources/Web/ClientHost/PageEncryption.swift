@@ -23,6 +23,8 @@ package final class PageEncryption {
   /// What views show; nil while the machine is not there.
   package internal(set) var state: EncryptionReport.State?
   package var onState: () -> Void = {}
+  /// Whether the server still builds the Worker's program, as it does in the first minutes after `./run` was started for the first time.
+  package private(set) var isBuilding = false
   /// Those under way, and those that have ended until `VerificationAction.cancel` forgets them; the oldest first.
   package internal(set) var verifications: [EncryptionReport.Verification] = []
   package var onVerifications: () -> Void = {}
@@ -40,7 +42,8 @@ package final class PageEncryption {
   package var write: () -> Void = {}
   /// Makes the Worker and sets `send`; replaced in tests.
   package lazy var connect: () -> Void = { [self] in
-    let port = EncryptionPort({ [self] in heard($0) }, onEnd: { [self] in lose() })
+    let port = EncryptionPort(
+      { [self] in heard($0) }, onBuilding: { [self] in setBuilding($0) }, onEnd: { [self] in lose() })
     self.port = port
     send = { port.send($0) }
   }
@@ -50,10 +53,11 @@ package final class PageEncryption {
   private var port: EncryptionPort?
   private var owner: Session?
   /// Whether an earlier page has left a device here. Then nothing may pass it by: the keys of messages come once.
-  var hasDevice = false
+  package internal(set) var hasDevice = false
   /// Whether the machine has said something.
   var isReady = false
   private var isLost = false
+  private var builtWaiters: [() -> Void] = []
   /// What waits for the machine.
   var answers: IDTable<[UInt8]> = [:]
   var loads: IDTable<[StoreRecord]> = [:]
@@ -113,10 +117,26 @@ package final class PageEncryption {
     isLost = true
   }
 
+  package func setBuilding(_ isBuilding: Bool) {
+    guard isBuilding != self.isBuilding else { return }
+    self.isBuilding = isBuilding
+    onState()
+    guard !isBuilding else { return }
+    let waiting = builtWaiters
+    builtWaiters = []
+    for then in waiting { then() }
+  }
+
+  /// Calls `then` once the program is there, or nothing comes of it any more.
+  package func whenBuilt(_ then: @escaping () -> Void) {
+    if isBuilding { builtWaiters.append(then) } else { then() }
+  }
+
   private func stop() {
     port = nil
     send = nil
     isReady = false
+    setBuilding(false)
     wakeTimer?.task.cancel()
     wakeTimer = nil
     held = EncryptionReport.Step()

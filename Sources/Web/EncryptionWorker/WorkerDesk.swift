@@ -155,6 +155,9 @@ struct WorkerDesk {
     case .listVerified:
       ended.append(.ended(number, .users(host?.verifiedUsers.map { $0.text } ?? [])))
       return EncryptionStep()
+    case .diagnose:
+      ended.append(.ended(number, .done(ByteString(host?.diagnosis(at: now) ?? ""))))
+      return EncryptionStep()
     case .askForKeys(let room):
       guard let room = RoomID(room) else { return unusable(number) }
       return handle(.command(number, .askForKeys(of: room)), at: now)

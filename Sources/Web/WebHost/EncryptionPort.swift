@@ -4,10 +4,17 @@ public final class EncryptionPort {
 
   /// - Parameters:
   ///   - onMessage: hears what it says, in order.
+  ///   - onBuilding: hears that the server still builds its program, and that it does not any more.
   ///   - onEnd: it could not be loaded, or has stopped.
-  public init(_ onMessage: @escaping ([UInt8]) -> Void, onEnd: @escaping () -> Void) {
+  public init(
+    _ onMessage: @escaping ([UInt8]) -> Void, onBuilding: @escaping (Bool) -> Void, onEnd: @escaping () -> Void
+  ) {
     let id = register { event in
-      if event.code == 1 { onMessage(event.array) } else { onEnd() }
+      switch event.code {
+      case 1: onMessage(event.array)
+      case 2, 3: onBuilding(event.code == 2)
+      default: onEnd()
+      }
     }
     handle = JSHandle(id: id)
     hostEncryptionOpen(id)

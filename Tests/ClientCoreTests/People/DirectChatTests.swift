@@ -157,6 +157,40 @@ import Testing
     #expect(unknown.result().contains("M_NOT_FOUND"))
   }
 
+  @Test(arguments: [
+    (#"{"io.element.e2ee":{"default":true}}"#, true, false), (#"{"martlet.encryption":{"new_rooms":"all"}}"#, true, true),
+    (#"{"io.element.e2ee":{"force_disable":true}}"#, false, false)
+  ]) func `a new room for which nobody has decided is encrypted as the server wishes`(
+    wellKnown: String, isPrivate: Bool, isPublic: Bool
+  ) {
+    for (preset, isExpected) in [(NewRoom.Preset.privateChat, isPrivate), (.publicChat, isPublic)] {
+      var host = Host.inRoom()
+      host.client.encryptsNewChats = true
+      host.command(.rooms(.create(NewRoom(preset: preset))))
+      #expect(host.request("/createRoom") == nil)
+      host.answer("/.well-known/matrix/client", wellKnown)
+      #expect((host.body("/createRoom")?["initial_state"] != nil) == isExpected)
+      host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
+      #expect(host.result() == "!dm:test")
+    }
+  }
+
+  @Test func `where somebody has decided whether a room is encrypted nobody is asked, nor for spaces`() {
+    for decided in [true, false] {
+      var host = Host.inRoom()
+      host.client.encryptsNewChats = true
+      host.command(.rooms(.create(NewRoom(isEncrypted: decided))))
+      #expect((host.body("/createRoom")?["initial_state"] != nil) == decided)
+    }
+    var host = Host.inRoom()
+    host.client.encryptsNewChats = true
+    var space = NewRoom()
+    space.type = NewRoom.spaceType
+    host.command(.rooms(.create(space)))
+    #expect(host.request("/createRoom") != nil)
+    #expect(host.body("/createRoom")?["initial_state"] == nil)
+  }
+
   @Test func `a fresh sync opens the timelines again that were open`() {
     var host = Host.inRoom()
     host.command(.timeline(.open(TimelineKey(.test, .thread(EventID(trusted: "$1"))))))

@@ -30,6 +30,8 @@ public struct EncryptionDiagnostics: Equatable, Sendable {
   public let repairedSessions: Int
   /// Devices that were told why they do not get a room's key; each counts once a key and reason.
   public let refusedDevices: Int
+  /// All of it, and how the device and the backup are, for a report: lines in English that have no secrets and name neither rooms nor people.
+  public let english: String
 
   /// - Parameter now: milliseconds since 1970.
   init(_ host: EncryptionHost, at now: Int64) {
@@ -48,5 +50,6 @@ public struct EncryptionDiagnostics: Equatable, Sendable {
       longest: .milliseconds(figures.late.longestMilliseconds))
     repairedSessions = figures.repairedSessions
     refusedDevices = figures.refusedDevices
+    english = host.diagnosis(at: now)
   }
 }

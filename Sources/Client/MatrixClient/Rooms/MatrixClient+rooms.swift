@@ -10,13 +10,14 @@ extension MatrixClient {
   /// The time limit for the sync that brings the room.
   static let arrivalSeconds = 60
 
-  /// Creates a room.
+  /// Creates a room. It is encrypted as `room` says, or else as the server wishes it: by itself servers wish it of private rooms.
   /// - Throws: `network` without a connection; no room was created then.
   public func createRoom(_ room: NewRoom = NewRoom()) async throws(ClientError) -> MatrixRoom {
     try await arrival(of: try await perform(.rooms(.create(room))))
   }
 
-  /// Returns the direct chat with a user, and creates it if there is none. The same two users always get the same room.
+  /// Returns the direct chat with a user, and creates it if there is none. The same two users always get the same room. A new one is encrypted if the
+  /// server wishes it and the other user has a device with keys.
   /// - Throws: `invalidUserID`, `ownUserID`; `network` if there is no direct chat yet and no connection.
   public func directChat(with user: UserID) async throws(ClientError) -> MatrixRoom {
     try await arrival(of: try await perform(.rooms(.openDirectChat(with: user.text))))

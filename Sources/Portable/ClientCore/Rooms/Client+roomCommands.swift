@@ -24,7 +24,7 @@ extension Client {
       if room.type == SpaceState.spaceType { writer.member("power_level_content_override", raw: SpaceState.powerLevels) }
       writer.key("invite")
       writer.array { writer in for user in room.invited { writer.write(user) } }
-      if room.isEncrypted { writer.member("initial_state", raw: NewRoom.encryptedState) }
+      if room.isEncrypted ?? false { writer.member("initial_state", raw: NewRoom.encryptedState) }
     }
     request(.createRoom, Endpoint.createRoom.path(), body: writer.bytes, for: .createRoom(directUser: directUser, id))
   }

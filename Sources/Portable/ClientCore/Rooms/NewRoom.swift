@@ -13,12 +13,13 @@ public struct NewRoom: Sendable {
   public var invited: [UserID]
   /// `m.space` for a space (`NewRoom.space`); nil for a plain room.
   public var type: ByteString?
-  /// Whether what is said there is encrypted from the beginning. That cannot be taken back.
-  public var isEncrypted: Bool
+  /// Whether what is said there is encrypted from the beginning. That cannot be taken back. nil leaves it to the server's wish, if the app encrypts new
+  /// rooms (`Client.encryptsNewChats`), and is false otherwise. Spaces are not encrypted.
+  public var isEncrypted: Bool?
 
   public init(
     preset: Preset = .privateChat, name: ByteString? = nil, topic: ByteString? = nil, aliasLocalpart: ByteString? = nil,
-    invited: [UserID] = [], isEncrypted: Bool = false
+    invited: [UserID] = [], isEncrypted: Bool? = nil
   ) {
     self.preset = preset
     self.name = name

@@ -26,7 +26,9 @@ public enum RoomCommand: Sendable {
 extension Client {
   mutating func handle(_ command: RoomCommand, _ id: CommandID) {
     switch command {
-    case .create(let room): createRoom(room, directUser: nil, id)
+    case .create(let room):
+      guard room.isEncrypted == nil, room.type == nil else { return createRoom(room, directUser: nil, id) }
+      prepare(.room(room), id)
     case .openDirectChat(let user): openDirectChat(with: user, id)
     case .join(let address, let servers, let reason): join(address, via: servers, reason: reason, id)
     case .joinByLink(let token): joinByLink(token, id)

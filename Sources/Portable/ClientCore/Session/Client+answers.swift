@@ -57,7 +57,7 @@ extension Client {
     case .createRoom(let user?, let command): directChatAnswered(answer, with: user, command)
     case .inviteLink(let token, let command): inviteLinkAnswered(answer, token, command)
     case .encryptionWishes(let chat, let command): wishesAnswered(answer, for: chat, command)
-    case .directChatKeys(let chat, let command): chatKeysAnswered(answer, for: chat, command)
+    case .directChatKeys(let chat, let user, let command): chatKeysAnswered(answer, for: chat, of: user, command)
     case .createRoom(nil, let command): roomAnswered(answer, directUser: nil, command)
     case .join(let user, let command): roomAnswered(answer, directUser: user, command)
     case .forget(let room, let command): forgetAnswered(answer, room, command)

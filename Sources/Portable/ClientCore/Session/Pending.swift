@@ -66,7 +66,7 @@ indirect enum RequestPurpose: Sendable {
   // Making a direct chat
   case inviteLink(ByteString, CommandID)
   case encryptionWishes(NewChat, CommandID)
-  case directChatKeys(NewChat, CommandID)
+  case directChatKeys(NewChat, of: UserID, CommandID)
   case pinnedEvents(RoomID, EventID, isPinned: Bool, CommandID)
   // Room list
   case unreadMark(RoomID, Room.UnreadMark, CommandID)
@@ -96,7 +96,7 @@ extension RequestPurpose {
       .members(_, let id), .createRoom(_, let id), .join(_, let id), .leave(_, let id), .forget(_, let id),
       .command(let id), .setProfile(_, _, let id), .uploadAvatar(_, let id), .pinnedEvents(_, _, _, let id),
       .unreadMark(_, _, let id), .removal(_, _, let id), .spaceChild(_, _, _, let id), .pushRule(let id),
-      .inviteLink(_, let id), .encryptionWishes(_, let id), .directChatKeys(_, let id), .powerLevels(_, _, _, let id),
+      .inviteLink(_, let id), .encryptionWishes(_, let id), .directChatKeys(_, _, let id), .powerLevels(_, _, _, let id),
       .lastEvent(_, let id), .markedRead(_, let id):
       id
     default: 0

@@ -84,7 +84,7 @@ struct StaticSite: Sendable {
       var response = Response.text(
         "This part of Martlet is still being built. Try again in a few minutes; ./run says when it is done.\n",
         status: .serviceUnavailable)
-      response.headers.add("Retry-After", "30")
+      response.headers.add("Retry-After", "5")
       return response
     }
     return .text("There is no such page.\n", status: .notFound)

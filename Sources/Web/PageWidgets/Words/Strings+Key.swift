@@ -132,12 +132,13 @@ extension Strings {
       groupCallScreenOf, groupCallSealed, groupCallCannotSeal, groupCallNowSealed, groupCallKeysLost, groupCallLocked,
       joinedCall, leftCall, endedCall, callHangUpAndAnswer, groupCallLoudspeaker
     // Encryption
-    case encrypted, encryptionStopped, encryptedNotKept, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption,
-      turnOnEncryptionAsk, turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery,
-      setUpRecoveryNote, recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote,
-      recoveryField, recover, recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored,
-      encryptionUnavailable, encryptionRefused, keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk,
-      resetKeysNote, resetKeysNow, keyFiles, keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote,
+    case encrypted, encryptionStopped, encryptionBuilding, awaitEncryption, awaitEncryptionNote, awaitingEncryption,
+      beginUnencrypted, encryptedNotKept, logOutLosesKeys, encryptRoom, encryptRoomNote, turnOnEncryption, turnOnEncryptionAsk,
+      turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
+      recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
+      recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
+      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles,
+      technicalDetails, technicalNote, keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote,
       importKeysNote, importingKeys, passphrase, passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported,
       wrongPassphrase, notAKeyFile, keyFileCutOff, newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Verification

@@ -19,10 +19,10 @@ final class AdministrationList<D: DOM, Item: Listed> {
   private let page: AdministrationPage<D>
   private let dom: D
   private let ask: (ByteString, PagedList<Item>.Request) -> Query<PagedList<Item>.Page>
-  private let fill: (Item, inout AdministrationTable<D>.Row) -> Void
+  private let fill: (Item, inout CardTable<D>.Row) -> Void
   private let empty: Strings.Key
   private let search: Field<D>?
-  private let table: AdministrationTable<D>
+  private let table: CardTable<D>
   private let note: Node
   private let more: SubmitButton<D>
   private var typed = 0
@@ -35,7 +35,7 @@ final class AdministrationList<D: DOM, Item: Listed> {
     _ page: AdministrationPage<D>, _ label: Strings.Key, _ columns: [Strings.Key], search: Strings.Key? = nil,
     empty: Strings.Key, tools: Node? = nil, in parent: Node? = nil,
     ask: @escaping (ByteString, PagedList<Item>.Request) -> Query<PagedList<Item>.Page>,
-    fill: @escaping (Item, inout AdministrationTable<D>.Row) -> Void
+    fill: @escaping (Item, inout CardTable<D>.Row) -> Void
   ) {
     self.page = page
     self.ask = ask
@@ -46,7 +46,7 @@ final class AdministrationList<D: DOM, Item: Listed> {
     self.search = search.map { [dom = page.dom] in Field(dom, $0, kind: "search", in: tools ?? parent) }
     note = dom.element("p", "ma-note", in: parent)
     dom.setAttribute(note, "role", "status")
-    table = AdministrationTable(dom, label, columns, in: parent)
+    table = CardTable(dom, label, columns, in: parent)
     more = SubmitButton(dom, .showMore, busy: .adminLoading, kind: "ma-wide", in: parent)
     dom.setAttribute(more.node, "type", "button")
     dom.on(more.node, .click) { [self] _ in

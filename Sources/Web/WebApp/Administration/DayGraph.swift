@@ -41,7 +41,7 @@ struct DayGraph<D: DOM> {
   ) {
     let fold = dom.element("details", "ma-graph-table", in: figure)
     dom.element("summary", text: .adminAsTable, in: fold)
-    let table = AdministrationTable(dom, title, [.date, title], in: fold)
+    let table = CardTable(dom, title, [.date, title], in: fold)
     for day in days.reversed() {
       var row = table.row()
       _ = row.cell(Self.label(day.day))

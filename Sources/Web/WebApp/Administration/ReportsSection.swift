@@ -31,7 +31,7 @@ final class ReportsSection<D: DOM> {
     showChosen()
   }
 
-  private func fill(_ report: AdministeredReport, _ row: inout AdministrationTable<D>.Row) {
+  private func fill(_ report: AdministeredReport, _ row: inout CardTable<D>.Row) {
     let name = row.cell("", "ma-admin-who")
     list?.addChooser(of: report, Strings[.labelled, report.title, report.reason.string], in: name)
     let lines = dom.element("span", "ma-entry-lines", in: name)

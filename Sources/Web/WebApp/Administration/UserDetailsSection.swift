@@ -155,7 +155,7 @@ final class UserDetailsSection<D: DOM> {
 
   private func addDevices() {
     let part = page.part(.devices)
-    let table = AdministrationTable(dom, .devices, [.deviceName, .adminLastSeen, .adminAddress, .adminActions], in: part)
+    let table = CardTable(dom, .devices, [.deviceName, .adminLastSeen, .adminAddress, .adminActions], in: part)
     let note = dom.element("p", "ma-note", text: .adminLoading, in: part)
     let tools = page.tools(in: part)
     func load() {

@@ -21,6 +21,9 @@ extension App {
         arrived(room, events)
         main?.changed(change)
       case .quietHours: keepQuietHours()
+      case .connection:
+        main?.changed(change)
+        if client.connectionIsRunning { onConnected?() }
       case .ignoredUsers:
         onIgnoredUsers?()
         onIgnoredUsers = nil

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import SecurityDialogs
 
 /// Inviting several people at once.
 extension App {
@@ -23,12 +24,26 @@ extension App {
     effects.histories.give(room, to: users, then)
   }
 
-  /// What comes before a command of the user.
-  func prepare(_ command: Command, _ then: @escaping () -> Void) {
+  /// What comes before a command of the user. `then` is given what is left of it; nil if the user does not want it any more.
+  func prepare(_ command: Command, _ then: @escaping (Command?) -> Void) {
     switch command {
     case .people(.invite(let room, let user)):
-      guard let user = UserID(user) else { return then() }
-      return shareHistory(of: room, with: [user], then)
+      guard let user = UserID(user) else { return then(command) }
+      return shareHistory(of: room, with: [user]) { then(command) }
+    case .rooms(.create(var room)) where room.isEncrypted ?? false:
+      return awaitEncryption { isEncrypted in
+        if isEncrypted == false { room.isEncrypted = false }
+        then(isEncrypted.map { _ in .rooms(.create(room)) })
+      }
+    case .rooms(.openDirectChat(let user))
+    where client.encryptsNewChats && wishes?.privateRooms ?? true && !hasChat(with: user):
+      return awaitEncryption { then($0.map { _ in command }) }
+    case .rooms(.joinByLink(let token)) where client.encryptsNewChats && effects.encryption.isBuilding:
+      return ask(.invitation(token)) { [self] result in
+        // The link of a person makes a chat.
+        guard case .success(let found) = result, found.room == nil else { return then(command) }
+        awaitEncryption { then($0.map { _ in command }) }
+      }
     case .rooms(.join(let address, _, _)):
       // Its sender may have given them the keys of what was said before.
       if let id = RoomID(address), let room = client.room(id), room.membership == .invite, let inviter = room.inviter {
@@ -36,7 +51,17 @@ extension App {
       }
     default: break
     }
-    then()
+    then(command)
+  }
+
+  /// Before something encrypted begins: where the server still builds what that needs the user waits for it, or decides against it.
+  private func awaitEncryption(_ then: @escaping (_ isEncrypted: Bool?) -> Void) {
+    guard effects.encryption.isBuilding else { return then(true) }
+    dialogs.open(.more) { [self] in AwaitEncryptionDialog(effects.encryption, in: $0, then) }
+  }
+
+  private func hasChat(with user: ByteString) -> Bool {
+    client.roomIDs.contains { client.room($0).map { $0.directUserID?.text == user && $0.membership == .join } ?? false }
   }
 
   private func inviteNext(

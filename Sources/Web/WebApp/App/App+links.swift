@@ -30,18 +30,50 @@ extension App {
     case .user: break
     case .room(let room): arrive(in: room, destination, link.via, isAddressSet)
     case .alias(let alias):
-      // The directory first: what an invitation says of a room's address, nobody has checked.
-      ask(.resolve(alias)) { [self] result in
-        switch result {
-        case .success(let found): arrive(in: found.roomID, destination, link.via + found.servers, isAddressSet)
-        case .failure(let error):
-          if !error.isAnswer, let known = joinedRoom(at: alias) {
-            return arrive(in: known, destination, link.via, isAddressSet)
-          }
-          let words = Strings.words(for: error)
-          if let embedding { embedding.fail(words) } else { notices.show(words, isTrouble: true) }
-        }
+      resolve(alias, destination, isAddressSet) { [self] error in
+        if !error.isAnswer, let known = joinedRoom(at: alias) { return arrive(in: known, destination, link.via, isAddressSet) }
+        let words = Strings.words(for: error)
+        if let embedding { return embedding.fail(words) }
+        if error.isAnswer { notices.show(words, isTrouble: true) } else { wait(for: alias, destination, isAddressSet, words) }
       }
+    }
+  }
+
+  /// The directory first: what an invitation says of a room's address, nobody has checked.
+  private func resolve(
+    _ alias: RoomAlias, _ destination: Destination, _ isAddressSet: Bool, failed: @escaping (ClientError) -> Void
+  ) {
+    ask(.resolve(alias)) { [self] result in
+      switch result {
+      case .success(let found): arrive(in: found.roomID, destination, destination.link.via + found.servers, isAddressSet)
+      case .failure(let error): failed(error)
+      }
+    }
+  }
+
+  /// Without an answer of the server the link stays. It is followed once the connection is back, or when the user tries again.
+  private func wait(for alias: RoomAlias, _ destination: Destination, _ isAddressSet: Bool, _ words: String) {
+    dialogs.open(.more) { [self] frame in
+      frame.setTitle(alias.string)
+      let card = InviteCard(self, heading: "h2", in: frame.body)
+      func tryAgain() {
+        guard frame.isOpen else { return onConnected = nil }
+        card.say(Strings[.lookingAtLink])
+        resolve(alias, destination, isAddressSet) { error in if frame.isOpen { say(Strings.words(for: error)) } }
+        dom.flush()
+      }
+      func say(_ words: String) { card.say(words, retry: tryAgain) }
+      onConnected = tryAgain
+      // Who does not go there stays at the address where they are.
+      let end = frame.onEnd
+      frame.onEnd = { [self] in
+        onConnected = nil
+        if isAddressSet, Destination(fragment: Host.fragment) == destination {
+          Host.setFragment(place.fragment, replacing: true)
+        }
+        end()
+      }
+      say(words)
     }
   }
 

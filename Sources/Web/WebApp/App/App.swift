@@ -60,6 +60,8 @@ final class App<D: DOM> {
   var via: (room: RoomID, servers: [ServerName])?
   /// Which new rooms the server wants to be encrypted; nil until it has said so.
   var wishes: EncryptionWishes?
+  /// Called when the connection is back.
+  var onConnected: (() -> Void)?
   /// An account was created here a moment ago.
   var isNewcomer = false
   /// In the page of somebody else.
@@ -168,7 +170,9 @@ final class App<D: DOM> {
       id = nextCommand()
       waiting[id] = then
     }
-    prepare(command) { [self] in take(.command(command, id: id)) }
+    prepare(command) { [self] in
+      if let command = $0 { take(.command(command, id: id)) } else { finished(id, .failed(.cancelled)) }
+    }
   }
 
   func nextCommand() -> CommandID {

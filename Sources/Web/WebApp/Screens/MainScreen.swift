@@ -126,6 +126,7 @@ final class MainScreen<D: DOM> {
     calls.show(place.room)
     if place.showsDetails { app.need(.more) { [self] in showDetails() } } else { details?.show(nil) }
     list.select(place.room)
+    security.update()
     showAdministration(place)
   }
 
@@ -173,6 +174,7 @@ final class MainScreen<D: DOM> {
     case .room(let id, let aspects):
       list.update(id)
       if !aspects.isDisjoint(with: [.name, .tags]), app.client.spaces.isSpace(id) { list.spacesChanged() }
+      if aspects.contains(.settings), id == app.place.room { security.update() }
       room?.changed(id, aspects)
       calls.changed(id, aspects)
       details?.changed(id, aspects)

@@ -7,9 +7,9 @@ import Messenger
 import PageWidgets
 import WebHost
 
-/// Above the rooms: somebody asks for a verification, or this browser is not verified yet.
+/// Above the rooms: somebody asks for a verification, this browser is not verified yet, or one waits for a program that the server still builds.
 final class SecurityBanner<D: DOM> {
-  private enum Shown: Equatable { case nothing, request(UInt64), confirmYou }
+  private enum Shown: Equatable { case nothing, request(UInt64), confirmYou, building }
 
   private let app: App<D>
   private let dom: D
@@ -31,12 +31,25 @@ final class SecurityBanner<D: DOM> {
 
   func update() {
     let request = app.verifications.requests.first
-    let wanted: Shown = request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : .nothing)
+    let wanted: Shown =
+      request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : waitsForProgram ? .building : .nothing)
     guard wanted != shown else { return }
     shown = wanted
     dom.setFlag(node, "hidden", wanted == .nothing)
     dom.releaseChildren(of: buttons)
-    if let request { show(request) } else if wanted == .confirmYou { showConfirmYou() } else { dom.setText(words, "") }
+    if let request { return show(request) }
+    if wanted == .confirmYou {
+      showConfirmYou()
+    } else {
+      dom.setText(words, wanted == .building ? Strings[.encryptionBuilding] : "")
+    }
+  }
+
+  /// Without an encrypted room in sight, and a device for which syncs wait, nobody waits.
+  private var waitsForProgram: Bool {
+    let encryption = app.effects.encryption
+    guard encryption.isBuilding else { return false }
+    return encryption.hasDevice || app.place.room.flatMap { app.client.room($0) }?.isEncrypted ?? false
   }
 
   private var asksToConfirm: Bool {

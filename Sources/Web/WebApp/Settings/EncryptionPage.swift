@@ -4,6 +4,7 @@ import EncryptionLink
 import JSON
 import Messenger
 import PageWidgets
+import WebHost
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
 final class EncryptionPage<D: DOM> {
@@ -30,6 +31,7 @@ final class EncryptionPage<D: DOM> {
     recovery = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
     addKeyFiles(in: dom.element("div", "ma-form", in: page))
+    addDiagnosis(in: page)
     app.onEncryptionState = { [self] in
       guard frame.isOpen else { return app.onEncryptionState = nil }
       update()
@@ -48,10 +50,29 @@ final class EncryptionPage<D: DOM> {
     }
   }
 
+  /// For reports about what cannot be read: as it was when the page was opened, in English.
+  private func addDiagnosis(in page: Node) {
+    let fold = dom.element("details", "ma-fold", in: page)
+    dom.element("summary", text: .technicalDetails, in: fold)
+    let report = dom.element("div", "ma-form", in: fold)
+    dom.element("p", "ma-note", text: .technicalNote, in: report)
+    app.effects.encryption.perform(.diagnose) { [self] outcome in
+      guard frame.isOpen, case .done(let text)? = outcome else { return }
+      let source = dom.element("pre", "ma-source", text: text.string, in: report)
+      dom.setAttribute(source, "dir", "ltr")
+      dom.setAttribute(source, "lang", "en")
+      let copy = dom.button("ma-button", .copy, icon: .copy, in: report)
+      dom.on(copy, .click) { [app] _ in Host.copyToClipboard(text.string) { if $0 { app.notices.show(.copied) } } }
+      dom.flush()
+    }
+  }
+
   // MARK: What there is
 
   private func update() {
-    guard let state = app.effects.encryption.state else { return }
+    guard let state = app.effects.encryption.state else {
+      return dom.setText(progress, app.effects.encryption.isBuilding ? Strings[.encryptionBuilding] : "")
+    }
     let isRestoring = state.restoring > state.restored
     dom.setText(progress, isRestoring ? Strings[.keysRestored, "\(state.restored)", "\(state.restoring)"] : "")
     guard let found, shown == nil || shown?.recovery != found || shown?.isVerified != state.isVerified else { return }

@@ -1,18 +1,17 @@
 import Messenger
-import PageWidgets
 
 /// A table whose rows become cards on a phone. The roles are said again for that: a browser no longer takes what is not laid out as a
 /// table for one.
-final class AdministrationTable<D: DOM> {
+package final class CardTable<D: DOM> {
   /// A row that is being filled, cell by cell; the first one names it.
-  struct Row {
+  package struct Row {
     fileprivate let dom: D
-    let node: Node
+    package let node: Node
     fileprivate let columns: [String]
     fileprivate var next = 0
 
     /// The next cell, for what is put into it. A text stands by itself: an ID keeps its sign in front among words from right to left.
-    mutating func cell(_ text: String = "", _ look: String = "") -> Node {
+    package mutating func cell(_ text: String = "", _ look: String = "") -> Node {
       let isName = next == 0
       let cell = dom.element(isName ? "th" : "td", look, in: node)
       if !text.utf8.isEmpty { dom.element("bdi", text: text, in: cell) }
@@ -24,13 +23,13 @@ final class AdministrationTable<D: DOM> {
     }
   }
 
-  let node: Node
+  package let node: Node
   private let dom: D
   private let rows: Node
   private let columns: [String]
 
   /// - Parameter columns: their headings; that of the buttons at a row's end is only said.
-  init(_ dom: D, _ label: Strings.Key, _ columns: [Strings.Key], in parent: Node) {
+  package init(_ dom: D, _ label: Strings.Key, _ columns: [Strings.Key], in parent: Node) {
     self.dom = dom
     self.columns = columns.map { $0 == .adminActions ? "" : Strings[$0] }
     node = dom.element("table", "ma-table", in: parent)
@@ -50,13 +49,13 @@ final class AdministrationTable<D: DOM> {
     dom.setAttribute(rows, "role", "rowgroup")
   }
 
-  func clear() { dom.releaseChildren(of: rows) }
+  package func clear() { dom.releaseChildren(of: rows) }
 
-  func row() -> Row {
+  package func row() -> Row {
     let row = dom.element("tr", in: rows)
     dom.setAttribute(row, "role", "row")
     return Row(dom: dom, node: row, columns: columns)
   }
 
-  func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
+  package func setHidden(_ isHidden: Bool) { dom.setFlag(node, "hidden", isHidden) }
 }

@@ -1,11 +1,8 @@
-import ClientCore
-import MatrixModel
 import Messenger
-import PageWidgets
 
 /// A dialog with fields that are filled by its maker, and a button that does something with them.
-final class FormDialog<D: DOM> {
-  let form: Node
+package final class FormDialog<D: DOM> {
+  package let form: Node
   private let dom: D
   private let frame: DialogFrame<D>
   private let trouble: Node
@@ -15,7 +12,7 @@ final class FormDialog<D: DOM> {
   ///   - fields: puts them into the form.
   ///   - run: called when the form is sent; it ends with `fail` or `end`.
   @discardableResult
-  init(
+  package init(
     _ dom: D, _ title: String, _ note: String = "", action: Strings.Key, isDangerous: Bool = false, in frame: DialogFrame<D>,
     fields: (Node) -> Void, _ run: @escaping (FormDialog<D>) -> Void
   ) {
@@ -40,14 +37,14 @@ final class FormDialog<D: DOM> {
     }
   }
 
-  func fail(_ words: String) {
+  package func fail(_ words: String) {
     guard frame.isOpen else { return }
     submit.setBusy(false)
     dom.setText(trouble, words)
     dom.flush()
   }
 
-  func fail(_ field: Field<D>, _ words: String) {
+  package func fail(_ field: Field<D>, _ words: String) {
     guard frame.isOpen else { return }
     submit.setBusy(false)
     field.setError(words)
@@ -55,5 +52,5 @@ final class FormDialog<D: DOM> {
     dom.flush()
   }
 
-  func end() { frame.close() }
+  package func end() { frame.close() }
 }
