@@ -25,7 +25,7 @@ function fetchedLater(load) {
     if (script !== null) { ask(script); return; }
     waiting.push(ask);
     if (waiting.length > 1) return;
-    loaded(load).then(loaded => {
+    persist(load).then(loaded => {
       // What is asked meanwhile stands behind.
       while (waiting.length > 0) {
         try { waiting.shift()(loaded); } catch (error) { console.error(error); }
@@ -36,7 +36,7 @@ function fetchedLater(load) {
 }
 
 // Without a network it tries again, ever less often: somebody waits for it.
-async function loaded(load) {
+export async function persist(load) {
   for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
     try { return await load(); } catch (error) { console.info(String(error)); }
     await new Promise(resolve => setTimeout(resolve, pause));

@@ -23,7 +23,7 @@ from browser import Person, room_fragment  # noqa: E402
 from client import User, room_path  # noqa: E402
 from peer_client import Peer  # noqa: E402
 from server import Server, newest_build  # noqa: E402
-from test_encryption import Direct, devices  # noqa: E402
+from test_encryption import Direct, devices, is_there  # noqa: E402
 from test_nio import ENCRYPTION  # noqa: E402
 
 STARTS = 5
@@ -76,10 +76,11 @@ async def measure(server, browser, messages):
     for _ in range(STARTS):
         await page.reload()
         await person.composer.wait_for()
-        starts.append(await (await page.wait_for_function("globalThis.encryptionStart")).json_value())
+        starts.append(await (await page.wait_for_function("() => globalThis.encryptionStart")).json_value())
     row(f"from making the Worker to its first word, median of {STARTS}", f"{statistics.median(starts):.0f} ms")
     with tempfile.TemporaryDirectory() as folder:
         peer = await Peer(newest_build("client-peer"), Direct(server.base), writer, room, folder, "--sync", "v3").start()
+        await is_there(peer, writer)
         await peer.ask("send", text="the first of all")
         await person.sees("the first of all")
         worker = await worker_of(page)

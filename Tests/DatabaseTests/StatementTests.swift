@@ -108,7 +108,7 @@ struct StatementTests {
     return names
   }
 
-  @Test("An upsert tells what it returns, an execute how many rows it changed")
+  @Test("An upsert tells what it returns, `changes` how many rows it changed")
   func upsertAndCounts() throws {
     let database = try folder.open()
     try database.writeBlocking { transaction in
@@ -123,9 +123,43 @@ struct StatementTests {
       #expect(try upsert(5) == [1, 5])
       #expect(try upsert(6) == [1, 6])
       try transaction.addNote(by: "b", stars: 6)
-      #expect(try transaction.execute("UPDATE note SET stars = 7 WHERE stars = $1", 6) == 2)
-      #expect(try transaction.execute("DELETE FROM note WHERE author = $1", "nobody") == 0)
+      #expect(try transaction.changes("UPDATE note SET stars = 7 WHERE stars = $1", 6) == 2)
+      #expect(try transaction.changes("DELETE FROM note WHERE author = $1", "nobody") == 0)
     }
+  }
+
+  @Test("The type of a parameter is the one that its value is bound as, and that of nil is its value's")
+  func parameterTypes() throws {
+    let database = try folder.open()
+    func bound<Value: SQLParameter & Sendable>(_ value: Value) throws -> String? {
+      try database.readBlocking { try $0.first("SELECT typeof($1)", value) { $0.text(0) } }
+    }
+    func name<Value: SQLParameter>(_ type: Value.Type) -> String { "\(type.sqlType)" }
+    #expect(try bound(Int64(1)) == name(Int64.self))
+    #expect(try bound(1) == name(Int.self))
+    #expect(try bound(true) == name(Bool.self))
+    #expect(try bound("a") == name(String.self))
+    #expect(try bound([UInt8(1)]) == name([UInt8].self))
+    #expect(try bound([UInt8(1), 2][1...]) == name(ArraySlice<UInt8>.self))
+    #expect(try bound(TextBytes([97])) == name(TextBytes.self))
+    #expect(name(Int64?.self) == "integer" && name(String?.self) == "text" && name([UInt8]?.self) == "blob")
+  }
+
+  @Test("A sum that is cast is an integer, and NULL, which reads as 0, if there are no rows")
+  func sums() throws {
+    let database = try folder.open()
+    func sum() throws -> (type: String, value: Int64)? {
+      try database.readBlocking { transaction in
+        try transaction.first("SELECT typeof(CAST(SUM(stars) AS BIGINT)), CAST(SUM(stars) AS BIGINT) FROM note") {
+          ($0.text(0), $0.integer(1))
+        }
+      }
+    }
+    #expect(try sum()?.value == 0)
+    try database.writeBlocking { transaction in
+      for (index, author) in ["a", "b"].enumerated() { try transaction.addNote(by: author, stars: 1 << 40 + Int64(index)) }
+    }
+    #expect(try #require(try sum()) == ("integer", (2 << 40) + 1))
   }
 
   @Test("A broken rule is told apart by its kind")

@@ -21,6 +21,14 @@ PLACE = """(element, kind) => {
   const { width, height } = element.getBoundingClientRect();
   return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]') && element.matches(kind);
 }"""
+# Whether it holds still and nothing lies above it: what moves under the pointer is not clicked.
+CAN_BE_HIT = """async element => {
+  const before = JSON.stringify(element.getBoundingClientRect());
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const place = element.getBoundingClientRect();
+  const hit = document.elementFromPoint(place.x + place.width / 2, place.y + place.height / 2);
+  return JSON.stringify(place) === before && hit !== null && (element.contains(hit) || hit.contains(element) || hit.closest('label')?.control === element);
+}"""
 
 
 class Firefox:
@@ -80,10 +88,10 @@ class Firefox:
             assert asyncio.get_running_loop().time() < end, f"no {role} “{name}” in {PATIENCE} s"
             await asyncio.sleep(0.05)
 
-    async def until(self, function):
+    async def until(self, function, *arguments):
         """Waits until a function of the page is true."""
         end = asyncio.get_running_loop().time() + PATIENCE
-        while not await self.run(function):
+        while not await self.run(function, *arguments):
             assert asyncio.get_running_loop().time() < end, f"not in {PATIENCE} s: {function}"
             await asyncio.sleep(0.05)
 
@@ -95,7 +103,9 @@ class Firefox:
             await asyncio.sleep(0.05)
 
     async def click(self, role, name, kind="*"):
-        origin = {"type": "element", "element": await self.find(role, name, kind)}
+        element = await self.find(role, name, kind)
+        await self.until(CAN_BE_HIT, element)
+        origin = {"type": "element", "element": element}
         actions = [{"type": "pointerMove", "x": 0, "y": 0, "origin": origin}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         await self.command("input.performActions", context=self.context, actions=[{"type": "pointer", "id": "mouse", "actions": actions}])
 

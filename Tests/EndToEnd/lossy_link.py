@@ -7,7 +7,7 @@ PIECE_BYTES = 16 << 10
 
 class LossyLink:
     """`base` is where the client connects. `losses` counts by kind what befell it; `sent` and `received` the bytes that passed, and at each of
-    `cut_received` all connections are cut."""
+    `cut_received` all connections are cut. A connection that asks for one of the paths `refused` is cut, too; `were_refused` are those."""
 
     KINDS = ("cut", "midway", "refuse", "stall", "late", "slow")
 
@@ -19,6 +19,7 @@ class LossyLink:
         self.moving.set()
         self.bytes_left, self.pause_seconds = None, 0
         self.sent, self.received, self.cut_received = 0, 0, []
+        self.refused, self.were_refused = set(), set()
 
     async def start(self):
         self.server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
@@ -87,6 +88,10 @@ class LossyLink:
                 await self.moving.wait()
                 if self.pause_seconds:
                     await asyncio.sleep(self.pause_seconds)
+                refused = {path for path in self.refused if not is_answer and data.startswith(f"GET {path} ".encode())}
+                if refused:
+                    self.were_refused |= refused
+                    break
                 if is_answer and self.bytes_left is not None:
                     data, left = data[:self.bytes_left], self.bytes_left - len(data)
                     self.bytes_left = left if left > 0 else None

@@ -135,7 +135,7 @@ class PageClient:
         if self.link.kind:
             return
         await open_settings(self.page)
-        await self.page.get_by_label("Display name").fill(text)
+        await self.page.get_by_role("textbox", name="Display name").fill(text)
         await self.page.get_by_role("button", name="Save").click()
         await expect(self.page.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false", timeout=STEP_SECONDS * 1000)
         await self._close_dialogs()

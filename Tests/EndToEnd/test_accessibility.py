@@ -76,6 +76,11 @@ async def screens(person, room, say):
     await page.get_by_role("combobox", name=say["Search rooms, people and messages"]).fill("a")
     await person.rooms.get_by_role("option").first.wait_for()
     yield "search box"
+    # What is found is more than there is room for.
+    size = page.viewport_size
+    await page.set_viewport_size({**size, "height": 240})
+    yield "search box of a low window"
+    await page.set_viewport_size(size)
     await page.keyboard.press("Escape")
     await person.open_room(room)
     await button("Members and settings").click()

@@ -232,7 +232,7 @@ async def play(base, seed, actions, artifacts, folder):
 
 
 @test(f"{ACTIONS} random actions with lost connections: the clients agree with the server and so with each other")
-def agreement(context):
+async def agreement(context):
     context.own_server()
     seed = int(os.environ.get("MARTLET_SEED", 0)) or random.randrange(1, 10**6)
     start = time.monotonic()
@@ -240,7 +240,7 @@ def agreement(context):
     server = Server().start()
     try:
         with tempfile.TemporaryDirectory(prefix="martlet-agreement-") as folder:
-            playing = asyncio.run(play(server.base, seed, ACTIONS, context.artifacts, folder))
+            playing = await play(server.base, seed, ACTIONS, context.artifacts, folder)
     finally:
         server.close()
     losses = {kind: sum(client.link.losses.get(kind, 0) for client in playing.clients) for kind in LossyLink.KINDS}

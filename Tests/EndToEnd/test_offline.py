@@ -1,10 +1,13 @@
 """The network is gone in the middle of what people do: the page says so in a sentence, keeps what was typed, and does it when asked again."""
+import asyncio
 import copy
 import re
+from types import SimpleNamespace
 
 from browser import MAY_CALL, expect, in_room, open_settings, people
 from client import PASSWORD, User, fresh
 from harness import test
+from lossy_link import LossyLink
 from test_composer import two_in
 from test_invites import LINKS
 
@@ -55,6 +58,25 @@ async def _(test):
         await page.get_by_role("button", name="Create account").click()
         await nora.skip_first_step()
         await nora.signed_in()
+
+
+@test("what could not be fetched behind the first screen is fetched later: gestures, and the service worker with its copy of the page")
+async def _(test):
+    link = await LossyLink(test.base).start()
+    try:
+        # The icon is fetched by the service worker alone.
+        for path in ("/gestures.js", "/sw.js", "/icon-192.png"):
+            link.refused.add(path)
+        async with people(SimpleNamespace(base=link.base, artifacts=test.artifacts), "alice", fresh=True) as alice:
+            while link.refused:
+                await asyncio.sleep(0.05)
+                link.refused -= link.were_refused
+            await alice.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+            assert await alice.page.evaluate("caches.match('icon-192.png').then(found => found !== undefined)")
+            # Chromium says it itself.
+            alice.troubles.remove("An unknown error occurred when fetching the script.")
+    finally:
+        await link.close()
 
 
 @test("a link to an address of a room stays without a network: it is followed once that is back, or when tried again")

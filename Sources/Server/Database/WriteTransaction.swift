@@ -13,9 +13,15 @@
     super.init(on: connection)
   }
 
-  /// Runs a statement that returns no rows. The result is the number of rows it inserted, changed or deleted.
-  @discardableResult
+  /// Runs a statement that returns no rows. A database server need not answer before the next statement is sent.
   @inlinable package func execute<each Parameter: SQLParameter>(
+    _ sql: StaticString, _ parameters: repeat each Parameter
+  ) throws(DatabaseError) {
+    _ = try changes(sql, repeat each parameters)
+  }
+
+  /// Runs a statement that returns no rows and returns the number of rows it inserted, changed or deleted: waits for the answer.
+  @inlinable package func changes<each Parameter: SQLParameter>(
     _ sql: StaticString, _ parameters: repeat each Parameter
   ) throws(DatabaseError) -> Int {
     let statement = try connection.take(sql)

@@ -107,7 +107,7 @@ package final class CallProjects: Sendable {
       throw MatrixError.invalidParameter("A callback is an http or https URL of at most \(CallLimits.callbackURLBytes) bytes.")
     }
     return try await database.write { [self] tx in
-      guard try tx.execute("UPDATE call_project SET callback = $1 WHERE project = $2", url, id) == 1, var project = self[id]
+      guard try tx.changes("UPDATE call_project SET callback = $1 WHERE project = $2", url, id) == 1, var project = self[id]
       else {
         throw MatrixError.notFound("There is no such key.")
       }
@@ -134,7 +134,7 @@ package final class CallProjects: Sendable {
   /// Takes the key and its sessions away: what was signed with it is good no longer. Throws `M_NOT_FOUND`.
   package func remove(_ id: ProjectID) async throws {
     try await database.write { [self] tx in
-      guard try tx.execute("DELETE FROM call_project WHERE project = $1", id) == 1 else {
+      guard try tx.changes("DELETE FROM call_project WHERE project = $1", id) == 1 else {
         throw MatrixError.notFound("There is no such key.")
       }
       try tx.execute("DELETE FROM call_session WHERE project = $1", id)

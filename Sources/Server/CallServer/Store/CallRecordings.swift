@@ -12,7 +12,7 @@ package final class CallRecordings: Sendable {
   package func insert(_ recording: StoredRecording) async throws {
     let options = recording.options
     try await database.write { tx in
-      _ = try tx.execute(
+      try tx.execute(
         """
         INSERT INTO call_archive(archive, project, session, name, has_audio, has_video, is_composed, is_manual, width, height, created,
           status, reason, duration, bytes, main_file)
@@ -28,7 +28,7 @@ package final class CallRecordings: Sendable {
   /// What changes in a recording's life; nothing where it was deleted meanwhile.
   package func update(_ recording: StoredRecording) async throws {
     try await database.write { tx in
-      _ = try tx.execute(
+      try tx.execute(
         "UPDATE call_archive SET status = $2, reason = $3, duration = $4, bytes = $5, main_file = $6 WHERE archive = $1",
         recording.id, ByteString(recording.status.rawValue), recording.reason, recording.durationMilliseconds, recording.bytes,
         recording.mainFile)
@@ -38,14 +38,14 @@ package final class CallRecordings: Sendable {
   /// That it was asked to end; nothing where what came of it is known already.
   package func stop(_ id: RecordingID, durationMilliseconds: Int64) async throws {
     try await database.write { tx in
-      _ = try tx.execute(
+      try tx.execute(
         "UPDATE call_archive SET status = 'stopped', duration = $2 WHERE archive = $1 AND status = 'started'", id,
         durationMilliseconds)
     }
   }
 
   package func delete(_ id: RecordingID) async throws {
-    try await database.write { tx in _ = try tx.execute("DELETE FROM call_archive WHERE archive = $1", id) }
+    try await database.write { tx in try tx.execute("DELETE FROM call_archive WHERE archive = $1", id) }
   }
 
   package func recording(_ id: RecordingID) async throws -> StoredRecording? {
@@ -109,8 +109,8 @@ package final class CallRecordings: Sendable {
     try await database.read { tx in
       let sums = try tx.all(
         """
-        SELECT project, COALESCE(SUM(bytes), 0) FROM call_archive WHERE status NOT IN ('started', 'stopped')
-        GROUP BY project HAVING SUM(bytes) > 0
+        SELECT project, CAST(SUM(bytes) AS BIGINT) FROM call_archive WHERE status NOT IN ('started', 'stopped')
+        GROUP BY project HAVING CAST(SUM(bytes) AS BIGINT) > 0
         """
       ) { (project: $0.identifier(0) as ProjectID, bytes: $0.integer(1)) }
       return Dictionary(uniqueKeysWithValues: sums.map { ($0.project, $0.bytes) })

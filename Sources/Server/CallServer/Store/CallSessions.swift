@@ -37,7 +37,7 @@ package final class CallSessions: Sendable {
       ) { (session: Self.session($0), used: $0.integer(6)) }
     }
     if let found, now - found.used >= CallLimits.sessionUseMilliseconds {
-      _ = try await database.write { try $0.execute("UPDATE call_session SET used = $1 WHERE session = $2", now, id) }
+      try await database.write { try $0.execute("UPDATE call_session SET used = $1 WHERE session = $2", now, id) }
     }
     return found?.session
   }
@@ -47,7 +47,7 @@ package final class CallSessions: Sendable {
   package func removeUnused() async throws -> Int {
     let end = clock.now() - CallLimits.sessionDisuseMilliseconds
     return try await database.write { tx in
-      try tx.execute("DELETE FROM call_session WHERE room_id IS NULL AND used < $1", end)
+      try tx.changes("DELETE FROM call_session WHERE room_id IS NULL AND used < $1", end)
     }
   }
 

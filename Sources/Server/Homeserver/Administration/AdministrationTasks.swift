@@ -112,7 +112,7 @@ package final class AdministrationTasks: Sendable {
   }
 
   private func end(_ id: String, _ state: AdministrationTask.State, _ result: [UInt8]) async throws {
-    _ = try await database.write { [clock] tx in
+    try await database.write { [clock] tx in
       try tx.execute(
         "UPDATE administration_task SET state = $1, result = $2, finished = $3 WHERE task = $4", state.rawValue, result,
         clock.now(), id)
@@ -175,7 +175,7 @@ package final class AdministrationTasks: Sendable {
   /// Forgets tasks that ended long ago.
   package func forgetOld() async throws {
     let oldest = clock.now() - Self.lifetimeMilliseconds
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute("DELETE FROM administration_task WHERE state <> 'active' AND finished < $1", oldest)
     }
   }

@@ -82,7 +82,7 @@ package final class AuditLog: Sendable {
   }
 
   private func end(_ number: Int64, _ outcome: String) async throws {
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute("UPDATE audit SET outcome = $1 WHERE entry = $2", outcome, number)
     }
   }
@@ -115,7 +115,7 @@ package final class AuditLog: Sendable {
     var deleted = 1
     while deleted > 0 {
       deleted = try await database.write { tx in
-        try tx.execute(
+        try tx.changes(
           "DELETE FROM audit WHERE entry IN (SELECT entry FROM audit WHERE time < $1 ORDER BY entry LIMIT 500)", oldest)
       }
     }

@@ -53,15 +53,17 @@ package final class DailyStatistics: Sendable {
     let today = clock.now() / Self.dayMilliseconds * Self.dayMilliseconds
     while try await !countMessages(until: today) {}
     try await database.write { tx in
+      let active =
+        try tx.first("SELECT COUNT(DISTINCT user_id) FROM device WHERE last_seen >= $1", today) { $0.integer(0) } ?? 0
       try tx.execute(
         """
         UPDATE daily_statistics SET
           users = (SELECT COUNT(*) FROM account WHERE deactivated = 0),
-          active = MAX(active, (SELECT COUNT(DISTINCT user_id) FROM device WHERE last_seen >= $1)),
+          active = CASE WHEN active < $2 THEN $2 ELSE active END,
           rooms = (SELECT COUNT(*) FROM room),
-          media_bytes = (SELECT COALESCE(SUM(bytes), 0) FROM media)
+          media_bytes = (SELECT COALESCE(CAST(SUM(bytes) AS BIGINT), 0) FROM media)
         WHERE day = $1
-        """, today)
+        """, today, active)
       try tx.execute("DELETE FROM daily_statistics WHERE day < $1", today - Int64(Self.daysLimit) * Self.dayMilliseconds)
     }
   }

@@ -93,7 +93,7 @@ package final class ServerNotices: Sendable {
   /// Forgets requests that are too old to be repeated.
   package func forgetOldTransactions() async throws {
     let oldest = configuration.clock.now() - Rooms.transactionLifetimeMilliseconds
-    _ = try await database.write { tx in try tx.execute("DELETE FROM sent_notice WHERE sent < $1", oldest) }
+    try await database.write { tx in try tx.execute("DELETE FROM sent_notice WHERE sent < $1", oldest) }
   }
 
   // MARK: Everyone

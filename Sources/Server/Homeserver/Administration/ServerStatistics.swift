@@ -65,7 +65,8 @@ package final class Statistics: Sendable {
       let accounts =
         try tx.first(
           """
-          SELECT COUNT(*), COALESCE(SUM(is_guest), 0), COALESCE(SUM(deactivated), 0), COALESCE(SUM(is_admin), 0) FROM account
+          SELECT COUNT(*), CAST(SUM(is_guest) AS BIGINT), CAST(SUM(deactivated) AS BIGINT), CAST(SUM(is_admin) AS BIGINT)
+          FROM account
           """
         ) { row -> [Int64] in [row.integer(0), row.integer(1), row.integer(2), row.integer(3)] } ?? [0, 0, 0, 0]
       func active(since time: Int64) throws -> Int64 {
@@ -86,7 +87,7 @@ package final class Statistics: Sendable {
     let all = try await database.read { tx in
       try tx.all(
         """
-        SELECT m.user_id, COUNT(*), SUM(m.bytes),
+        SELECT m.user_id, COUNT(*), CAST(SUM(m.bytes) AS BIGINT),
           (SELECT value FROM profile_field p WHERE p.user_id = m.user_id AND p.name = 'displayname')
         FROM media m LEFT JOIN account a ON a.user_id = m.user_id
         WHERE m.user_id <> '' AND m.created >= $1 AND m.created <= $2 AND ($3 IS NULL OR a.search_text LIKE $3 ESCAPE '!')

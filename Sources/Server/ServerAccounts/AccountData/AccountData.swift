@@ -131,7 +131,7 @@ package final class AccountData: Sendable {
       throw MatrixError.tooLarge("Account data has at most \(Self.contentBytesLimit) bytes.")
     }
     let position = tx.nextPosition()
-    let replaced = try tx.execute(
+    let replaced = try tx.changes(
       "UPDATE account_data SET content = $4, position = $5 WHERE user_id = $1 AND room_id = $2 AND type = $3",
       userID, roomID?.text ?? "", type, content, position)
     if replaced == 0 {
@@ -155,7 +155,8 @@ package final class AccountData: Sendable {
     guard isNew || bytes > smallBytes else { return }
     if let roomID {
       let room = try tx.first(
-        "SELECT COUNT(*), SUM(LENGTH(content)) FROM account_data WHERE user_id = $1 AND room_id = $2", userID, roomID
+        "SELECT COUNT(*), CAST(SUM(LENGTH(content)) AS BIGINT) FROM account_data WHERE user_id = $1 AND room_id = $2", userID,
+        roomID
       ) { row in (count: row.integer(0), bytes: row.integer(1)) }
       guard let room, room.count <= roomCountLimit, room.bytes <= roomBytesLimit else {
         throw MatrixError.tooLarge(
@@ -163,7 +164,9 @@ package final class AccountData: Sendable {
       }
     }
     guard bytes > smallBytes else { return }
-    let all = try tx.first("SELECT SUM(LENGTH(content)) FROM account_data WHERE user_id = $1", userID) { $0.integer(0) }
+    let all = try tx.first("SELECT CAST(SUM(LENGTH(content)) AS BIGINT) FROM account_data WHERE user_id = $1", userID) {
+      $0.integer(0)
+    }
     guard (all ?? 0) <= bytesLimit else {
       throw MatrixError.tooLarge("A user has at most \(bytesLimit) bytes of account data.")
     }

@@ -10,7 +10,7 @@ extension Accounts {
   /// Spec: Client-Server API, "Account locking".
   package func setLocked(_ userID: UserID, _ isLocked: Bool) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET is_locked = $1 WHERE user_id = $2", isLocked, userID)
+      try tx.changes("UPDATE account SET is_locked = $1 WHERE user_id = $2", isLocked, userID)
     }
   }
 
@@ -19,34 +19,34 @@ extension Accounts {
   /// Spec: Client-Server API, "Account suspension".
   package func setSuspended(_ userID: UserID, _ isSuspended: Bool) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET is_suspended = $1 WHERE user_id = $2", isSuspended, userID)
+      try tx.changes("UPDATE account SET is_suspended = $1 WHERE user_id = $2", isSuspended, userID)
     }
   }
 
   /// Shadow-bans an account, or ends that. Requests of the account succeed as usual, but nobody sees its messages and invites.
   package func setShadowBanned(_ userID: UserID, _ isShadowBanned: Bool) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET is_shadow_banned = $1 WHERE user_id = $2", isShadowBanned, userID)
+      try tx.changes("UPDATE account SET is_shadow_banned = $1 WHERE user_id = $2", isShadowBanned, userID)
     }
   }
 
   /// Makes an account an administrator's or takes that away.
   package func setAdmin(_ userID: UserID, _ isAdmin: Bool) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET is_admin = $1 WHERE user_id = $2", isAdmin, userID)
+      try tx.changes("UPDATE account SET is_admin = $1 WHERE user_id = $2", isAdmin, userID)
     }
   }
 
   /// - Parameter until: milliseconds since 1970 from which on the account cannot be used; nil for ever.
   package func setValidity(_ userID: UserID, until: Int64?) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET valid_until = $1 WHERE user_id = $2", until, userID)
+      try tx.changes("UPDATE account SET valid_until = $1 WHERE user_id = $2", until, userID)
     }
   }
 
   package func setUserType(_ userID: UserID, _ userType: ByteString?) async throws {
     try await change(userID) { tx in
-      try tx.execute("UPDATE account SET user_type = $1 WHERE user_id = $2", userType, userID)
+      try tx.changes("UPDATE account SET user_type = $1 WHERE user_id = $2", userType, userID)
     }
   }
 
@@ -56,7 +56,7 @@ extension Accounts {
     _ = try await existing(userID)
     try await database.write { tx in
       let name = try Profiles.profile(tx, of: userID).displayName
-      let changed = try tx.execute(
+      let changed = try tx.changes(
         "UPDATE account SET deactivated = 0, leaves = 0, search_text = $1 WHERE user_id = $2 AND deactivated = 1",
         Profiles.searchText(userID, displayName: name), userID)
       guard changed == 1 else { throw MatrixError.invalidParameter("This account is not deactivated.") }

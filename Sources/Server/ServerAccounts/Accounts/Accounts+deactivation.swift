@@ -39,7 +39,7 @@ extension Accounts {
   private func leaveRooms(_ userID: UserID) async throws {
     for observer in observers { try await observer.finishDeactivation(of: userID) }
     try await database.write { tx in
-      _ = try tx.execute("UPDATE account SET leaves = 0 WHERE user_id = $1", userID)
+      try tx.execute("UPDATE account SET leaves = 0 WHERE user_id = $1", userID)
     }
   }
 

@@ -82,7 +82,7 @@ extension Accounts {
     try Passwords.check(password)
     let hash = try await passwords.hash(password)
     try await database.write { [self] tx in
-      let changed = try tx.execute(
+      let changed = try tx.changes(
         "UPDATE account SET password = $1 WHERE user_id = $2 AND deactivated = 0", hash, userID)
       guard changed == 1 else { throw MatrixError.forbidden("This account has been deactivated.") }
       try loginTokens.revoke(tx, userID)

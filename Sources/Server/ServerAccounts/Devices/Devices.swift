@@ -57,7 +57,7 @@ package final class Devices: Sendable {
   package func rename(_ deviceID: DeviceID, of userID: UserID, to displayName: String?) async throws {
     if let displayName { try Self.check(displayName) }
     try await database.write { [self] tx in
-      let found = try tx.execute(
+      let found = try tx.changes(
         "UPDATE device SET display_name = COALESCE($1, display_name) WHERE user_id = $2 AND device_id = $3",
         displayName, userID, deviceID)
       guard found == 1 else { throw Self.unknown }
@@ -119,7 +119,7 @@ package final class Devices: Sendable {
   ) throws {
     try checkIsNoKey(tx, deviceID, of: userID)
     try keepWithinLimit(tx, userID, deviceID, sessions)
-    let added = try tx.execute(
+    let added = try tx.changes(
       """
       INSERT INTO device(user_id, device_id, display_name, created, last_seen) VALUES($1, $2, $3, $4, $4)
       ON CONFLICT(user_id, device_id) DO NOTHING
@@ -158,7 +158,7 @@ package final class Devices: Sendable {
       try tx.execute("DELETE FROM one_time_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM fallback_key WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       try tx.execute("DELETE FROM key_signature WHERE target_user_id = $1 AND target = $2", userID, deviceID)
-      let messages = try tx.execute("DELETE FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
+      let messages = try tx.changes("DELETE FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID)
       lists.census.add(-messages, to: .waitingMessages, in: tx)
       try tx.execute("DELETE FROM sent_transaction WHERE user_id = $1 AND device_id = $2", userID, deviceID)
     }

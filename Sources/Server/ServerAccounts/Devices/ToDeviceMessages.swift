@@ -80,7 +80,7 @@ package final class ToDeviceMessages: Sendable {
     let now = clock.now()
     try await database.write { [self] tx in
       guard try Devices.isThere(session.deviceID, of: session.userID, tx) else { return }
-      let isNew = try tx.execute(
+      let isNew = try tx.changes(
         """
         INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
         VALUES($1, $2, $3, $4, '', $5) ON CONFLICT(user_id, device_id, scope, transaction_id) DO NOTHING
@@ -142,7 +142,7 @@ package final class ToDeviceMessages: Sendable {
 
   private func drop(_ tx: WriteTransaction, _ device: Receiver, _ count: Int) throws {
     guard count > 0 else { return }
-    let dropped = try tx.execute(
+    let dropped = try tx.changes(
       """
       DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= (
         SELECT position FROM to_device WHERE user_id = $1 AND device_id = $2 ORDER BY position LIMIT 1 OFFSET $3)
@@ -179,7 +179,7 @@ package final class ToDeviceMessages: Sendable {
     }
     guard isNeeded else { return }
     try await database.write { [census] tx in
-      let count = try tx.execute(
+      let count = try tx.changes(
         "DELETE FROM to_device WHERE user_id = $1 AND device_id = $2 AND position <= $3", userID, deviceID, position)
       census.add(-count, to: .waitingMessages, in: tx)
     }

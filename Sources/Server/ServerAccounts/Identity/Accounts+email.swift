@@ -29,7 +29,7 @@ extension Accounts {
       guard let userID = try ThirdPartyIdentifiers.owner(tx, validated.address) else {
         throw MatrixError(status: 400, "M_THREEPID_NOT_FOUND", "The account has this e-mail address no more.")
       }
-      let changed = try tx.execute(
+      let changed = try tx.changes(
         "UPDATE account SET password = $1 WHERE user_id = $2 AND deactivated = 0", hash, userID)
       guard changed == 1 else { throw MatrixError.forbidden("This account has been deactivated.") }
       if logsOut { try devices.remove(tx, of: userID, sessions) { _ in true } }

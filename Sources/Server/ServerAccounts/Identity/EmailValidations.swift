@@ -102,7 +102,7 @@ package final class EmailValidations: Sendable {
     } catch {
       // The same attempt may be tried again.
       try await database.write { tx in
-        _ = try tx.execute(
+        try tx.execute(
           "UPDATE email_validation SET send_attempt = $1 WHERE session_id = $2 AND send_attempt = $3",
           step.previousAttempt, step.sessionID, request.sendAttempt)
       }
@@ -197,7 +197,7 @@ package final class EmailValidations: Sendable {
   package func confirm(_ sessionID: ByteString, _ token: ByteString) async throws -> Bool {
     let (now, hash) = (clock.now(), Self.hash(token.string))
     return try await database.write { tx in
-      try tx.execute(
+      try tx.changes(
         """
         UPDATE email_validation SET validated = COALESCE(validated, $1), renewed = $1
         WHERE session_id = $2 AND token = $3 AND renewed > $4

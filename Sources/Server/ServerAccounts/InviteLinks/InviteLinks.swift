@@ -160,7 +160,7 @@ package final class InviteLinks: Sendable {
   /// Counts the user as let in by the link, once. Throws `M_FORBIDDEN` if others have used it up.
   package func use(_ tx: WriteTransaction, _ link: InviteLink, by user: UserID) throws {
     if try hasUsed(tx, link, user) { return }
-    let counted = try tx.execute(
+    let counted = try tx.changes(
       "UPDATE invite_link SET uses = uses + 1 WHERE link_id = $1 AND uses < uses_allowed AND expires > $2", link.id,
       clock.now())
     guard counted == 1 else { throw MatrixError.forbidden("The invite link has been used up.") }

@@ -161,21 +161,21 @@ extension KeyBackups {
   static func removeBatch(_ tx: WriteTransaction, _ scope: BackupScope, _ version: Int64, _ userID: UserID) throws -> Int {
     switch scope {
     case .all:
-      try tx.execute(
+      try tx.changes(
         """
         DELETE FROM key_backup_key WHERE user_id = $1 AND version = $2 AND (room_id, session_id) IN
           (SELECT room_id, session_id FROM key_backup_key WHERE user_id = $1 AND version = $2
            ORDER BY room_id, session_id LIMIT $3)
         """, userID, version, batchLimit)
     case .room(let roomID):
-      try tx.execute(
+      try tx.changes(
         """
         DELETE FROM key_backup_key WHERE user_id = $1 AND version = $2 AND room_id = $3 AND session_id IN
           (SELECT session_id FROM key_backup_key WHERE user_id = $1 AND version = $2 AND room_id = $3
            ORDER BY session_id LIMIT $4)
         """, userID, version, roomID, batchLimit)
     case .session(let roomID, let sessionID):
-      try tx.execute(
+      try tx.changes(
         "DELETE FROM key_backup_key WHERE user_id = $1 AND version = $2 AND room_id = $3 AND session_id = $4", userID,
         version, roomID, sessionID)
     }

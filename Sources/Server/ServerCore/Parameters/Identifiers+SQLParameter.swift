@@ -5,12 +5,14 @@ import MatrixModel
 // Identifiers are TEXT columns, compared by their bytes.
 
 extension ByteString: SQLParameter {
+  @usableFromInline package static var sqlType: SQLType { .text }
   @usableFromInline package func bind(to binder: inout SQLBinder) {
     withBytes { binder.text(UnsafeRawBufferPointer($0)) }
   }
 }
 
 extension SQLParameter where Self: Identifier {
+  @usableFromInline package static var sqlType: SQLType { .text }
   @usableFromInline package func bind(to binder: inout SQLBinder) { text.bind(to: &binder) }
 }
 
@@ -23,6 +25,7 @@ extension TransactionID: SQLParameter {}
 extension EventType: SQLParameter {}
 
 extension RoomNumber: SQLParameter {
+  @usableFromInline package static var sqlType: SQLType { .integer }
   @usableFromInline package func bind(to binder: inout SQLBinder) { binder.integer(value) }
 }
 

@@ -103,7 +103,7 @@ package final class BulkLeaves: Sendable {
       ) { !$0.isNull(0) }
       guard let finished else { throw MatrixError.notFound("There is no such job, or it was finished long ago.") }
       let counts = try transaction.first(
-        "SELECT COUNT(*), SUM(CASE WHEN state = 0 THEN 0 ELSE 1 END) FROM bulk_item WHERE job_id = $1", id
+        "SELECT COUNT(*), CAST(SUM(CASE WHEN state = 0 THEN 0 ELSE 1 END) AS BIGINT) FROM bulk_item WHERE job_id = $1", id
       ) { (total: Int($0.integer(0)), done: Int($0.integer(1))) }
       let errors = try transaction.all(
         "SELECT room_id, error FROM bulk_item WHERE job_id = $1 AND state = 2 ORDER BY item", id
@@ -190,7 +190,7 @@ package final class BulkLeaves: Sendable {
       ) { Item(number: $0.integer(0), roomID: $0.identifier(1), user: $0.identifier(2), reason: $0.optionalText(3)) }
     }
     guard let item else {
-      _ = try await database.write { [clock] transaction in
+      try await database.write { [clock] transaction in
         try transaction.execute("UPDATE bulk_job SET finished = $1 WHERE job_id = $2", clock.now(), id)
       }
       return false
@@ -219,7 +219,7 @@ package final class BulkLeaves: Sendable {
       try transaction.all("SELECT job_id FROM bulk_job WHERE finished < $1", oldest) { $0.identifier(0, as: ID.self) }
     }
     for id in old {
-      _ = try await database.write { transaction in
+      try await database.write { transaction in
         try transaction.execute("DELETE FROM bulk_item WHERE job_id = $1", id)
         try transaction.execute("DELETE FROM bulk_job WHERE job_id = $1", id)
       }

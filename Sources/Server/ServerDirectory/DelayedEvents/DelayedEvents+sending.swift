@@ -141,7 +141,7 @@ extension DelayedEvents {
   package func forgetFinalised() async throws {
     let oldest = clock.now() - Self.finalisedLifetimeMilliseconds
     while try await database.write({ transaction in
-      try transaction.execute(
+      try transaction.changes(
         """
         DELETE FROM delayed_event WHERE delay_id IN (
           SELECT delay_id FROM delayed_event WHERE finalised IS NOT NULL AND finalised < $1 LIMIT 500)
@@ -155,7 +155,7 @@ extension DelayedEvents {
       ) { (user: $0.identifier(0, as: UserID.self), count: $0.integer(1) - Self.finalisedCountLimit) }
     }
     for (user, count) in excess {
-      _ = try await database.write { transaction in
+      try await database.write { transaction in
         try transaction.execute(
           """
           DELETE FROM delayed_event WHERE delay_id IN (

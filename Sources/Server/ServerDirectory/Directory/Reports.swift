@@ -130,7 +130,7 @@ package final class Reports: Sendable {
 
   /// Throws `M_NOT_FOUND`.
   package func delete(_ number: Int64) async throws {
-    let count = try await database.write { try $0.execute("DELETE FROM report WHERE report = $1", number) }
+    let count = try await database.write { try $0.changes("DELETE FROM report WHERE report = $1", number) }
     guard count == 1 else { throw Self.notFound }
   }
 

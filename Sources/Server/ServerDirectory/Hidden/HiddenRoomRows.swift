@@ -30,7 +30,7 @@ package final class HiddenRoomRows: Sendable {
   func hide(
     _ room: RoomNumber, _ roomID: RoomID, from user: UserID, at now: Int64, _ transaction: WriteTransaction
   ) throws -> Bool {
-    let isNew = try transaction.execute(
+    let isNew = try transaction.changes(
       "INSERT INTO hidden_room(room, user_id, before) VALUES ($1, $2, $3) ON CONFLICT(room, user_id) DO NOTHING", room, user,
       now)
     guard isNew == 1 else { return false }
@@ -42,7 +42,7 @@ package final class HiddenRoomRows: Sendable {
 
   /// Answers whether the room was hidden.
   func show(_ room: RoomNumber, _ roomID: RoomID, to user: UserID, _ transaction: WriteTransaction) throws -> Bool {
-    let wasHidden = try transaction.execute("DELETE FROM hidden_room WHERE room = $1 AND user_id = $2", room, user)
+    let wasHidden = try transaction.changes("DELETE FROM hidden_room WHERE room = $1 AND user_id = $2", room, user)
     guard wasHidden == 1 else { return false }
     try accountData.store(transaction, .hidden, Array("{}".utf8), of: user, in: roomID)
     return true

@@ -47,11 +47,11 @@ package final class MediaModeration: Sendable {
 
   package func statistics() async throws -> MediaStatistics {
     try await database.read { tx in
-      let sums = try tx.first("SELECT COALESCE(SUM(items), 0), COALESCE(SUM(bytes), 0) FROM media_usage") { row in
+      let sums = try tx.first("SELECT CAST(SUM(items) AS BIGINT), CAST(SUM(bytes) AS BIGINT) FROM media_usage") { row in
         (items: row.integer(0), bytes: row.integer(1))
       }
       let files = try tx.first(
-        "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM (SELECT hash, MAX(bytes) AS bytes FROM media GROUP BY hash) AS file"
+        "SELECT COUNT(*), CAST(SUM(bytes) AS BIGINT) FROM (SELECT hash, MAX(bytes) AS bytes FROM media GROUP BY hash) AS file"
       ) { row in (count: row.integer(0), bytes: row.integer(1)) }
       let quarantined = try tx.first("SELECT COUNT(*) FROM media WHERE quarantined_by IS NOT NULL") { $0.integer(0) }
       let pending = try tx.first("SELECT COUNT(*) FROM media_pending") { $0.integer(0) }
@@ -94,7 +94,7 @@ package final class MediaModeration: Sendable {
   package func unquarantine(_ mediaID: ByteString) async throws -> Int {
     try await database.write { tx in
       let record = try Self.record(tx, mediaID)
-      return try tx.execute(
+      return try tx.changes(
         "UPDATE media SET quarantined_by = NULL WHERE hash = $1 AND quarantined_by IS NOT NULL", record.hash)
     }
   }
@@ -102,13 +102,13 @@ package final class MediaModeration: Sendable {
   /// Keeps content from being withdrawn or deleted together with other content, or no longer. Throws `M_NOT_FOUND`.
   package func protect(_ mediaID: ByteString, _ isProtected: Bool = true) async throws {
     try await database.write { tx in
-      let found = try tx.execute("UPDATE media SET protected = $2 WHERE media_id = $1", mediaID, isProtected)
+      let found = try tx.changes("UPDATE media SET protected = $2 WHERE media_id = $1", mediaID, isProtected)
       guard found == 1 else { throw Self.unknown }
     }
   }
 
   private static func quarantine(_ tx: WriteTransaction, _ hash: String, _ administrator: UserID) throws -> Int {
-    try tx.execute("UPDATE media SET quarantined_by = $2 WHERE hash = $1 AND quarantined_by IS NULL", hash, administrator)
+    try tx.changes("UPDATE media SET quarantined_by = $2 WHERE hash = $1 AND quarantined_by IS NULL", hash, administrator)
   }
 
   // MARK: Deleting

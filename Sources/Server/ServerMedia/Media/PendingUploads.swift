@@ -65,7 +65,7 @@ package final class PendingUploads: Sendable {
   }
 
   private static func sweep(_ tx: WriteTransaction, _ now: Int64) throws -> Int {
-    try tx.execute(
+    try tx.changes(
       """
       DELETE FROM media_pending WHERE media_id IN
         (SELECT media_id FROM media_pending WHERE expires <= $1 ORDER BY expires LIMIT $2)
@@ -111,7 +111,7 @@ package final class PendingUploads: Sendable {
 
   /// Takes the ID back.
   func remove(_ mediaID: ByteString) async throws {
-    try await database.write { tx in _ = try tx.execute("DELETE FROM media_pending WHERE media_id = $1", mediaID) }
+    try await database.write { tx in try tx.execute("DELETE FROM media_pending WHERE media_id = $1", mediaID) }
   }
 
   /// The user's IDs beside one, each with the bytes of the whole where a part of it is coming just now.
@@ -134,7 +134,7 @@ package final class PendingUploads: Sendable {
 
   /// Takes the ID as used, in the transaction that stores the content. An upload that began in time may end later.
   func complete(_ tx: WriteTransaction, _ mediaID: ByteString, by user: UserID) throws {
-    let found = try tx.execute("DELETE FROM media_pending WHERE media_id = $1 AND user_id = $2", mediaID, user)
+    let found = try tx.changes("DELETE FROM media_pending WHERE media_id = $1 AND user_id = $2", mediaID, user)
     guard found == 1 else {
       // Another upload may have finished after this upload checked the ID.
       let owner = try tx.first("SELECT user_id FROM media WHERE media_id = $1", mediaID) { row in row.text(0) }

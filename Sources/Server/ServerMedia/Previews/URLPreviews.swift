@@ -140,7 +140,7 @@ package final class URLPreviews: Sendable {
     let now = clock.now()
     let expires = now + (json == nil ? Self.failureMilliseconds : Self.lifeMilliseconds)
     let url = page.text
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute(
         """
         INSERT INTO url_preview(url, fetched, expires, json) VALUES($1, $2, $3, $4)
@@ -161,7 +161,7 @@ package final class URLPreviews: Sendable {
     let forgotten = now - Self.pictureMilliseconds
     let swept = try await database.write { tx in
       // What names a picture goes before it.
-      let pages = try tx.execute(
+      let pages = try tx.changes(
         """
         DELETE FROM url_preview WHERE url IN
           (SELECT url FROM url_preview WHERE expires <= $1 ORDER BY expires LIMIT $2)

@@ -141,7 +141,7 @@ final class AppServiceDelivery: Sendable {
   private func write(_ progress: inout Progress) async throws {
     progress.written = progress.position
     let (row, id) = (progress, service.id)
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute(
         """
         UPDATE app_service SET position = $1, transaction_id = $2, body = $3, attempts = $4, retry_at = $5 WHERE id = $6

@@ -130,7 +130,7 @@ package final class Pushers: Sendable {
   }
 
   func remove(_ tx: WriteTransaction, _ id: Pusher.ID) throws {
-    let removed = try tx.execute(
+    let removed = try tx.changes(
       "DELETE FROM pusher WHERE user_id = $1 AND app_id = $2 AND pushkey = $3", id.userID, id.appID, id.pushkey)
     guard removed > 0 else { return }
     try MailQueue.deleteAll(of: id, tx)

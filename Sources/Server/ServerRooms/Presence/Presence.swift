@@ -98,7 +98,7 @@ package final class Presence: Sendable {
     let now = clock.now()
     if state.withLock({ $0.records[user]?.statusMessage }) != statusMessage {
       try await database.write { transaction in
-        _ = try transaction.execute(
+        try transaction.execute(
           """
           INSERT INTO presence(user_id, status_msg, last_active) VALUES ($1, $2, $3)
           ON CONFLICT(user_id) DO UPDATE SET status_msg = excluded.status_msg, last_active = excluded.last_active

@@ -55,7 +55,7 @@ extension RoomEditor {
   /// Drops the relation of an event that is being redacted: it no longer counts.
   func forgetRelation(of event: StoredEvent) throws {
     guard let relation = event.relation, let parent = try self.event(relation.parent) else { return }
-    let removed = try transaction.execute(
+    let removed = try transaction.changes(
       "DELETE FROM event_relation WHERE room = $1 AND parent = $2 AND position = $3", room.number, parent.position,
       event.position)
     guard removed > 0, relation.isThread else { return }

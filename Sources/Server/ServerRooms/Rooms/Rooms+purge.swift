@@ -50,14 +50,14 @@ extension Rooms {
       var deleted = 1
       while deleted > 0 {
         deleted = try await database.write { transaction in
-          try transaction.execute(
+          try transaction.changes(
             """
             DELETE FROM purged_membership WHERE (user_id, position, room_id) IN (
               SELECT user_id, position, room_id FROM purged_membership WHERE room_id = $1 LIMIT $2)
             """, roomID, Self.purgeBatchRows)
         }
       }
-      _ = try await database.write { try $0.execute("DELETE FROM purged_room WHERE room = $1", number) }
+      try await database.write { try $0.execute("DELETE FROM purged_room WHERE room = $1", number) }
     }
   }
 
@@ -83,10 +83,10 @@ extension Rooms {
     for statement in RoomRows.ofRoom {
       var deleted = 1
       while deleted > 0 {
-        deleted = try await database.write { try $0.execute(statement, number, Self.purgeBatchRows) }
+        deleted = try await database.write { try $0.changes(statement, number, Self.purgeBatchRows) }
       }
     }
-    _ = try await database.write { transaction in
+    try await database.write { transaction in
       try transaction.execute("UPDATE purged_room SET complete = 1 WHERE room = $1", number)
     }
   }

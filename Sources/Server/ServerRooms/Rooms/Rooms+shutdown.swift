@@ -74,7 +74,7 @@ extension Rooms {
 
   /// Lets nobody of this server into a room, whether it exists here or not. Who is in it stays.
   package func block(_ roomID: RoomID, by administrator: UserID) async throws {
-    _ = try await database.write { transaction in
+    try await database.write { transaction in
       try transaction.execute(
         "INSERT INTO blocked_room(room_id, blocked_by, blocked) VALUES ($1, $2, $3) ON CONFLICT(room_id) DO NOTHING", roomID,
         administrator, self.configuration.clock.now())
@@ -83,7 +83,7 @@ extension Rooms {
 
   /// Lets people into a room again; one that is not blocked is no error.
   package func unblock(_ roomID: RoomID) async throws {
-    _ = try await database.write { try $0.execute("DELETE FROM blocked_room WHERE room_id = $1", roomID) }
+    try await database.write { try $0.execute("DELETE FROM blocked_room WHERE room_id = $1", roomID) }
   }
 
   /// The administrator who blocked a room; nil where nobody did.

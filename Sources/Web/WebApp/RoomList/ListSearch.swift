@@ -20,6 +20,10 @@ final class ListSearch<D: DOM> {
     self.filter = filter
     dom = app.dom
     found = dom.element("div", "ma-found", in: parent)
+    dom.setAttribute(found, "role", "group")
+    dom.setLabel(found, .searchAll)
+    // It scrolls, and holds nothing that takes the focus: what is found is marked from the box.
+    dom.setAttribute(found, "tabindex", "0")
     filter.onWords = { [self] in search($0) }
     filter.onKey = { [self] in pressed($0) }
   }

@@ -35,7 +35,7 @@ extension Accounts {
   ///
   /// Throws `M_USER_IN_USE` where the guest has become a user meanwhile.
   func upgrade(_ tx: WriteTransaction, guest userID: UserID, passwordHash: String) throws {
-    let upgraded = try tx.execute(
+    let upgraded = try tx.changes(
       "UPDATE account SET is_guest = 0, password = $1 WHERE user_id = $2 AND is_guest = 1 AND deactivated = 0",
       passwordHash, userID)
     guard upgraded == 1 else { throw Self.inUse }

@@ -182,7 +182,7 @@ extension Accounts {
     // Until they choose another: their name, not their address, is what others see.
     let displayName = new.displayName ?? new.localpart
     let standing = new.standing
-    let created = try tx.execute(
+    let created = try tx.changes(
       """
       INSERT INTO account(user_id, password, created, is_guest, app_service, user_type, is_admin, is_locked, is_suspended,
         valid_until, search_text)

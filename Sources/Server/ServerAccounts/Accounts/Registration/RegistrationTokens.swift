@@ -79,7 +79,7 @@ package final class RegistrationTokens: Sendable {
       guard count < Self.countLimit else {
         throw MatrixError.invalidParameter("There are \(Self.countLimit) tokens already; delete some.")
       }
-      let made = try tx.execute(
+      let made = try tx.changes(
         """
         INSERT INTO registration_token(token, uses_allowed, expires) VALUES($1, $2, $3) ON CONFLICT(token) DO NOTHING
         """, token, usesAllowed, expires)
@@ -92,7 +92,7 @@ package final class RegistrationTokens: Sendable {
   package func update(_ token: ByteString, usesAllowed: Int64??, expires: Int64??) async throws -> RegistrationToken {
     try check(usesAllowed ?? nil, expires ?? nil)
     try await database.write { tx in
-      let changed = try tx.execute(
+      let changed = try tx.changes(
         """
         UPDATE registration_token SET uses_allowed = CASE WHEN $1 = 1 THEN $2 ELSE uses_allowed END,
           expires = CASE WHEN $3 = 1 THEN $4 ELSE expires END
@@ -106,7 +106,7 @@ package final class RegistrationTokens: Sendable {
   /// Throws `M_NOT_FOUND`.
   package func delete(_ token: ByteString) async throws {
     try await database.write { tx in
-      guard try tx.execute("DELETE FROM registration_token WHERE token = $1", token) == 1 else { throw Self.unknown }
+      guard try tx.changes("DELETE FROM registration_token WHERE token = $1", token) == 1 else { throw Self.unknown }
     }
   }
 
@@ -121,7 +121,7 @@ package final class RegistrationTokens: Sendable {
   /// Counts a finished registration. Throws `M_FORBIDDEN` where others were faster, or the token has ended meanwhile.
   func complete(_ tx: WriteTransaction, _ token: ByteString) throws {
     guard !isConfigured(token) else { return }
-    let counted = try tx.execute(
+    let counted = try tx.changes(
       """
       UPDATE registration_token SET completed = completed + 1
       WHERE token = $1 AND (uses_allowed IS NULL OR completed < uses_allowed)

@@ -79,7 +79,7 @@ package final class ExpiringTokens: Sendable {
   /// Uses a token up. Throws `M_FORBIDDEN` for one that is not known, was used or has expired.
   func redeem(_ tx: WriteTransaction, _ token: AccessTokenHash) throws -> UserID {
     guard let userID = try owner(tx, of: token),
-      try tx.execute("DELETE FROM expiring_token WHERE hash = $1", token.bytes) == 1
+      try tx.changes("DELETE FROM expiring_token WHERE hash = $1", token.bytes) == 1
     else { throw MatrixError.forbidden("The login token is not known, was used or has expired; get a new one.") }
     return userID
   }

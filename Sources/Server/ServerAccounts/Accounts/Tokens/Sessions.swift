@@ -86,7 +86,7 @@ package final class Sessions: Sendable {
       session.lastSeen.compareExchange(expected: before, desired: now, ordering: .relaxed).exchanged
     else { return }
     let address = address()
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute(
         "UPDATE device SET last_seen = $1, last_seen_address = $2 WHERE user_id = $3 AND device_id = $4",
         now, address, session.userID, session.deviceID)

@@ -175,7 +175,7 @@ final class MailDelivery: Sendable {
 
   private func note(_ plan: Plan, _ id: Pusher.ID) async throws {
     try await database.write { tx in
-      let changed = try tx.execute(
+      let changed = try tx.changes(
         "UPDATE pusher SET attempts = 0, retry_at = NULL WHERE user_id = $1 AND app_id = $2 AND pushkey = $3", id.userID,
         id.appID, id.pushkey)
       // Unsubscribed meanwhile.
@@ -190,7 +190,7 @@ final class MailDelivery: Sendable {
   private func noteFailure(of plan: Plan, _ id: Pusher.ID) async throws {
     let attempts = plan.attempts + 1
     let retryAt = clock.now() + Self.retryDelay.milliseconds(after: attempts)
-    _ = try await database.write { tx in
+    try await database.write { tx in
       try tx.execute(
         "UPDATE pusher SET attempts = $1, retry_at = $2 WHERE user_id = $3 AND app_id = $4 AND pushkey = $5", attempts,
         retryAt, id.userID, id.appID, id.pushkey)

@@ -30,7 +30,7 @@ enum MailQueue {
 
   /// Has an event wait for every e-mail pusher of the user that was there before it; not one that is purged already.
   static func add(_ event: Int64, in room: RoomNumber, for user: UserID, now: Int64, _ tx: WriteTransaction) throws {
-    let added = try tx.execute(
+    let added = try tx.changes(
       """
       INSERT INTO mail_queue(user_id, pushkey, room, event, queued) SELECT user_id, pushkey, $2, $3, $4 FROM pusher
       WHERE user_id = $1 AND kind = 'email' AND position < $3 AND EXISTS (SELECT 1 FROM event WHERE position = $3)
