@@ -3,6 +3,7 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
+from accessibility import check
 from browser import expect, people
 from client import User, room_path
 from harness import Context, test
@@ -134,6 +135,7 @@ async def _(test):
             await anna.dialog.get_by_role("button", name="Create room").click()
             await anna.dialog.get_by_text("Encryption is not ready yet").wait_for()
             await anna.picture("encryption-not-ready")
+            await check(anna, "waiting for the encryption")
             await anna.dialog.get_by_role("button", name="Begin without encryption").click()
             await anna.heading("Den").wait_for()
             den = newest(users["anna"])
