@@ -25,12 +25,22 @@ extension EncryptionMachine {
   }
 }
 
-/// When devices were given keys again. Whatever a device sends, it gets each at most once an hour.
+/// Which devices were given keys again and when, and whose lists were asked for because of messages that nothing opens. Whatever a device sends, it gets
+/// each key at most once an hour.
 struct LostKeys: Sendable {
   /// Sessions whose keys are given again at once, the newest; devices that are remembered.
   static let sessions = 50, devices = 1_000
 
   private var given: [OutboundRoom.Holder: Int64] = [:]
+  /// Users who were not followed before. A list that is followed is a record.
+  private var asked: Set<UserID> = []
+
+  /// Whether to ask for the devices of somebody who shares no encrypted room with the user as far as is known.
+  mutating func mayAsk(about user: UserID) -> Bool {
+    guard asked.count < EncryptionLimits.unreachedUsers || asked.contains(user) else { return false }
+    asked.insert(user)
+    return true
+  }
 
   /// - Parameter now: milliseconds since 1970.
   mutating func mayGive(to device: OutboundRoom.Holder, at now: Int64) -> Bool {

@@ -74,7 +74,8 @@ extension EncryptionMachine {
   /// The list of the sender's devices may be on its way, or was not needed yet.
   private mutating func repairOnceKnown(_ identity: Curve25519Key, of sender: UserID, at now: Int64) {
     guard tracker.isAwaited(sender) else { return repair(identity, of: sender, at: now) }
-    guard unrepaired.count < EncryptionLimits.unreachedUsers else { return }
+    // A server can make up as many senders as it likes.
+    guard tracker.isTracked(sender) || lostKeys.mayAsk(about: sender) else { return }
     tracker.track([sender])
     unrepaired[sender] = identity
   }
