@@ -9,7 +9,7 @@ from urllib.parse import quote
 import nio
 
 from client import User
-from forged_keys import ForgedDevice, ForgedIdentity, false_lists, hide_identity, object_of_device, signed
+from forged_keys import ForgedDevice, ForgedIdentity, false_lists, hide_identity, object_of_device, signed, signer
 from harness import PATIENCE, test
 from hostile_server import HostileServer, rooms_of, timeline_of, to_device_of
 from test_encryption import devices, history, peers, reads, second_device, until_status
@@ -289,8 +289,8 @@ async def letters_that_look_alike(context):
 
         def list_both(answer):
             real.put(answer)
-            # What it says of the one, under the name of the other.
-            answer["device_keys"][decomposed] = {"ZOE": false.keys}
+            # What it says of the one, under the name of the other, signed for both.
+            answer["device_keys"][decomposed] = {"ZOE": signed(false.keys, decomposed, "ed25519:ZOE", signer(false.account))}
             return answer
 
         def ask_for_neither(asked):
