@@ -43,6 +43,16 @@ extension Peer {
     case direct(UserID)
     /// Likewise, of a room of its own.
     case create(isPublic: Bool)
+    /// Answers with the devices of a user that are verified, and the others.
+    case devices(UserID)
+    /// The keys that the user has by now.
+    case accept(UserID)
+    /// Asks the user in the room, and says that all is the same. Answers with the end.
+    case verify(UserID)
+    /// Likewise, of what the other side asks next.
+    case takePart
+    /// Answers with the size of the event's file, once it is here.
+    case file(EventID)
 
     init?(_ json: JSON) {
       let event = EventID(json["event"])
@@ -81,6 +91,11 @@ extension Peer {
       case ("resetIdentity", _, _): self = .resetIdentity(password: text)
       case ("direct", _, let user?): self = .direct(user)
       case ("create", _, _): self = .create(isPublic: json["public"]?.bool ?? false)
+      case ("devices", _, let user?): self = .devices(user)
+      case ("accept", _, let user?): self = .accept(user)
+      case ("verify", _, let user?): self = .verify(user)
+      case ("takePart", _, _): self = .takePart
+      case ("file", let event?, _): self = .file(event)
       default: return nil
       }
     }

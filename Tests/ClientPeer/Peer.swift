@@ -38,7 +38,10 @@ actor Peer {
         try await Report(of: room, since: since, threads: threads, running: running - 1).write(to: &writer)
       } else if let made = try await make(command) {
         writer.member("room", made.id)
-      } else if try await !performRecovery(command, &writer) {
+      } else if case .file(let event) = command {
+        let count = try await bytes(of: event)
+        writer.member("bytes", count)
+      } else if try await !performRecovery(command, &writer), try await !performTrust(command, &writer) {
         try await perform(command)
       }
     } catch {
@@ -70,7 +73,9 @@ actor Peer {
     case .network(let isOnline): await room.client.networkChanged(isOnline: isOnline)
     case .clock(let error): MatrixClient.setClockError(error)
     case .rest(let isResting): if isResting { try await room.client.pause() } else { try await room.client.resume() }
-    case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity, .direct, .create: break
+    case .report, .stop, .encryption, .setUpRecovery, .recover, .resetIdentity, .direct, .create, .devices, .accept, .verify,
+      .takePart, .file:
+      break
     default: try await performReading(command)
     }
   }
@@ -83,8 +88,12 @@ actor Peer {
       let status = await encryption.status
       writer.member("has_identity", status.hasIdentity)
       writer.member("is_verified", status.isVerified)
+      writer.member("backup", status.backup.name)
       if case .on(let waiting) = status.backup { writer.member("waiting", waiting) }
       writer.member("is_restoring", status.restore != nil)
+      let changed = await encryption.changedIdentities(), verifications = await encryption.currentVerifications
+      writer.array("changed", changed) { $1.write($0.user) }
+      writer.array("verifications", verifications) { $1.write(ByteString("\($0.user.string) \($0.stage)")) }
       if let diagnostics = await encryption.diagnostics { Report.write(diagnostics, to: &writer) }
       writer.member("recovery", ByteString("\(try await encryption.recoveryState())"))
     case .setUpRecovery(let passphrase):

@@ -11,11 +11,15 @@ CONNECTION_HEADERS = {"connection", "keep-alive", "transfer-encoding", "upgrade"
 
 
 class HostileServer:
-    """`base` is where a client connects. `lies` are pairs of a pattern that a path has to contain and a function, which takes the answer and returns
-    what the client gets. `heard` are the requests so far: method, path, body."""
+    """`base` is where a client connects.
+
+    - lies: pairs of a pattern that a path has to contain and a function, which takes the answer and returns what the client gets.
+    - questions: the same of the bodies of requests, before the real server has them.
+    - files: pairs of a pattern and the bytes that stand for what the real server has.
+    - heard: the requests so far: method, path, body."""
 
     def __init__(self, upstream):
-        self.upstream, self.lies, self.heard = upstream, [], []
+        self.upstream, self.lies, self.questions, self.files, self.heard = upstream, [], [], [], []
 
     def lie(self, pattern, change):
         """Returns the lie, for `believe`."""
@@ -24,6 +28,10 @@ class HostileServer:
 
     def believe(self, lie):
         self.lies.remove(lie)
+
+    def give(self, pattern, content):
+        """Likewise, with bytes in place of a file."""
+        self.files.append((re.compile(pattern), content))
 
     async def __aenter__(self):
         self.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None), cookie_jar=aiohttp.DummyCookieJar())
@@ -44,6 +52,12 @@ class HostileServer:
         body = await request.read()
         self.heard.append((request.method, request.path, body))
         headers = {name: value for name, value in request.headers.items() if name.lower() not in CONNECTION_HEADERS}
+        for pattern, content in self.files:
+            if pattern.search(request.path):
+                return web.Response(body=content)
+        for pattern, change in self.questions:
+            if re.search(pattern, request.path):
+                body = json.dumps(change(json.loads(body))).encode()
         url = URL(self.upstream + request.raw_path, encoded=True)
         try:
             async with self.session.request(request.method, url, headers=headers, data=body or None, allow_redirects=False) as answer:

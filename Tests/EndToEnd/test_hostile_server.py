@@ -1,28 +1,34 @@
-"""A server that lies to a client of the SDK: what it does is noticed, and nothing that is secret reaches it. Decision 0023 has the table of attacks."""
+"""A server that lies to a client of the SDK: what it does is noticed, and nothing that is secret reaches it. ThreatModel.md has the table of attacks;
+`test_hostile_keys.py` has those on keys."""
 import asyncio
 import contextlib
 import copy
+import io
 import json
+import re
 import time
 
+import nio
+
 from client import User, fresh, room_path
+from forged_keys import ForgedDevice, ForgedIdentity, false_lists
 from harness import PATIENCE, test
 from hostile_server import HostileServer, rooms_of, timeline_of, to_device_of
-from test_encryption import peers, reads, second_device, history
-from test_nio import ENCRYPTION
+from test_encryption import devices, history, peers, reads, second_device
+from test_nio import ENCRYPTION, Client, good, say, sync_until
 
 SYNC = r"/sync$"
 
 
 @contextlib.asynccontextmanager
-async def talking(context, way="v3"):
+async def talking(context, encryption=ENCRYPTION):
     """Ann behind a server that can lie, and Bob behind an honest one, in an encrypted room in which both have spoken: Ann's client, the server, Bob's
     client, the room and both users."""
     ann, bob = User(context.base, "ann"), User(context.base, "bob")
-    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    room = ann.create_room(preset="private_chat", initial_state=[encryption], invite=[bob.user_id])
     bob.join(room)
     async with HostileServer(context.base) as hostile:
-        async with peers(context, room, [ann, bob], [way, "v3"], [hostile.base, context.base]) as (one, other):
+        async with peers(context, room, [ann, bob], ["v3", "v3"], [hostile.base, context.base]) as (one, other):
             await other.ask("send", text="from bob")
             await reads(one, "from bob")
             await one.ask("send", text="from ann")
@@ -100,8 +106,43 @@ async def events_are_moved(context):
         assert sorted(reasons(timeline)) == ["replayed", "replayed", "waiting"], reasons(timeline)
 
 
-@test("hostile server: a message that is shown in another room of the same people is damaged there")
+@test("hostile server: a message that is moved to another room of the same people is not read there, and is read in its own")
 async def events_change_rooms(context):
+    ann = User(context.base, "ann")
+    async with HostileServer(context.base) as hostile, Client(context, "bob") as bob:
+        here, there = (ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id]) for _ in range(2))
+        for room in (here, there):
+            good(await bob.join(room), nio.JoinResponse)
+        async with peers(context, here, [ann], ["v3"], [hostile.base]) as (one,):
+            await sync_until(bob, lambda: len(bob.rooms) == 2 and all(len(room.users) == 2 for room in bob.rooms.values()))
+            await say(bob, here, "in this room")
+            await reads(one, "in this room")
+            moved = []
+
+            def move(sync):
+                rooms = dict(rooms_of(sync))
+                for event in timeline_of(rooms.get(there, {})):
+                    if event["type"] == "m.room.encrypted":
+                        moved.append({**event, "event_id": "$" + fresh("moved")})
+                if moved and here in rooms:
+                    timeline_of(rooms[here]).extend(moved)
+                    moved.clear()
+                return sync
+            lie = hostile.lie(SYNC, move)
+            await say(bob, there, "in the other room")
+            # The key is here when this is.
+            await say(bob, here, "again in this room")
+            await reads(one, "in this room", "again in this room")
+            timeline = await rows(one, lambda rows: reasons(rows))
+            assert reasons(timeline) == ["waiting"] and not any(row.get("text") == "in the other room" for row in timeline), timeline
+            hostile.believe(lie)
+            one.room = there
+            await one.restart(kills=True)
+            await reads(one, "in the other room")
+
+
+@test("hostile server: the ciphertext of a message under another event is not read again")
+async def ciphertexts_are_exchanged(context):
     async with talking(context) as (one, hostile, other, room, (ann, bob)):
         stolen = [event for event in bob.get(room_path(room, "messages"), dir="b", limit=20).ok()["chunk"] if event["type"] == "m.room.encrypted"]
 
@@ -230,3 +271,110 @@ async def clear_text(context):
         await one.restart(kills=True)
         timeline = await rows(one, lambda rows: any(row.get("text") == "by the server" for row in rows))
         assert [row.get("trust") for row in timeline if row.get("text") == "by the server"] == ["unencrypted"], timeline
+
+
+@test("hostile server: requests to verify, forged by the hundred, are a few for the user and hold nothing up")
+async def requests_to_verify(context):
+    async with talking(context) as (one, hostile, other, room, (ann, bob)):
+        await asyncio.gather(one.ask("setUpRecovery"), other.ask("setUpRecovery"))
+        await rows(one, lambda rows: any(row.get("trust") == "pinned" for row in rows))
+        (real,) = devices(bob)
+        (own,) = devices(ann)
+        body = {"methods": ["m.sas.v1", "m.reciprocate.v1"]}
+        # The server makes up devices, too, and somebody who shares no room.
+        stranger = "@nobody:evil.example"
+        identity = ForgedIdentity(stranger)
+        spies = [ForgedDevice(bob.user_id, f"SPY{number}") for number in range(20)] + [ForgedDevice(stranger, "EVIL", identity)]
+
+        def content(number, device):
+            return {**body, "from_device": device, "timestamp": int(time.time() * 1000), "transaction_id": fresh(f"t{number}")}
+
+        def to_device(sync):
+            to_device_of(sync).extend({"type": "m.key.verification.request", "sender": sender, "content": content(number, device)} for number in range(100)
+                                      for sender, device in ((bob.user_id, real), (stranger, "EVIL"), (ann.user_id, f"NONE{number}")))
+            return sync
+        lie = hostile.lie(SYNC, to_device)
+        async with false_lists(hostile, one, ann, [bob.user_id], *(spy.put for spy in spies), identity.put):
+            await other.ask("send", text="through the requests")
+            await reads(one, "through the requests")
+            assert (await one.ask("encryption"))["verifications"] == []
+            hostile.believe(lie)
+
+            def in_room(sync):
+                for name, part in rooms_of(sync):
+                    if name == room:
+                        timeline_of(part).extend(
+                            {"type": "m.room.message", "sender": spy.user, "event_id": "$" + fresh("ask"), "origin_server_ts": int(time.time() * 1000),
+                             "content": {**content(number, spy.device), "msgtype": "m.key.verification.request", "to": ann.user_id, "body": "verify"}}
+                            for number, spy in enumerate(spies * 5))
+                return sync
+            lie = hostile.lie(SYNC, in_room)
+            await other.ask("send", text="through more of them")
+            await reads(one, "through more of them")
+            shown = (await one.ask("encryption"))["verifications"]
+            assert 0 < len(shown) <= 16 and len([line for line in shown if line.startswith(bob.user_id) and line.endswith("requested")]) <= 3, shown
+            hostile.believe(lie)
+        said = [path for method, path, _ in hostile.heard if method == "PUT" and "m.key.verification" in path]
+        assert len(said) < 50, len(said)
+        assert len([path for _, path, _ in hostile.heard if path.endswith("/keys/query")]) < 50
+        await one.ask("send", text="and back")
+        await reads(other, "and back")
+
+
+@test("hostile server: a file larger than the client takes, or another than was encrypted, is refused with its reason")
+async def files_are_exchanged(context):
+    ann = User(context.base, "ann")
+    async with HostileServer(context.base) as hostile, Client(context, "bob") as bob:
+        room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+        good(await bob.join(room), nio.JoinResponse)
+        async with peers(context, room, [ann], ["v3"], [hostile.base]) as (one,):
+            await sync_until(bob, lambda: room in bob.rooms and len(bob.rooms[room].users) == 2)
+            size = 10_000
+            up, keys = await bob.upload(io.BytesIO(bytes(size)), content_type="application/octet-stream", filesize=size, encrypt=True)
+            content = {"msgtype": "m.file", "body": "plan.bin", "info": {"size": size}, "file": {"url": good(up, nio.UploadResponse).content_uri, **keys}}
+            event = good(await bob.room_send(room, "m.room.message", content, ignore_unverified_devices=True), nio.RoomSendResponse).event_id
+            await rows(one, lambda rows: any(row.get("event") == event and row.get("text") == "plan.bin" for row in rows))
+            # A client without a folder for files takes 2 MiB.
+            for content, reason in ((bytes(3 << 20), "tooLarge"), (bytes(size), "damagedAttachment"), (bytes(size - 1), "damagedAttachment")):
+                hostile.files = [(re.compile("/media/download/"), content)]
+                refused = await one.tell("file", event=event)
+                assert reason in refused.get("error", ""), (len(content), refused)
+            hostile.files = []
+            await one.restart(kills=True)
+            await rows(one, lambda rows: any(row.get("event") == event for row in rows))
+            assert (await one.ask("file", event=event))["bytes"] == size
+
+
+@test("hostile server: a history larger than 50 MB, or another than was given, is not read, and is not asked for again")
+async def histories_are_exchanged(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(preset="private_chat", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    async with HostileServer(context.base) as hostile:
+        async with peers(context, room, [ann, bob], ["v3", "v3"], [context.base, hostile.base]) as (one, other):
+            await asyncio.gather(one.ask("setUpRecovery"), other.ask("setUpRecovery"))
+            await other.ask("leave")
+            await membership(one, bob, lambda now: now != "join")
+            hostile.give("/media/download/", bytes((50 << 20) + 1))
+            await one.ask("send", text="while bob was away")
+            await one.ask("invite", user=bob.user_id)
+            await membership(other, bob, lambda now: now == "invite")
+            await other.ask("join")
+            end = time.monotonic() + PATIENCE
+            while not (asked := [path for _, path, _ in hostile.heard if "/media/download/" in path]):
+                assert time.monotonic() < end, "nobody asks for the history"
+                await asyncio.sleep(0.05)
+            await one.ask("send", text="bob is back")
+            await reads(other, "bob is back")
+            hostile.files = []
+            await other.restart(kills=True)
+            report = await reads(other, "bob is back")
+            assert not any(row.get("text") == "while bob was away" for row in report["timeline"]) and len(reasons(report["timeline"])) == 1, report
+            assert len([path for _, path, _ in hostile.heard if "/media/download/" in path]) == len(asked) == 1
+
+
+async def membership(client, user, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition((await client.ask("report", since=None, threads=[]))["members"].get(user.user_id, [""])[0]):
+        assert time.monotonic() < end, "it does not come"
+        await asyncio.sleep(0.05)

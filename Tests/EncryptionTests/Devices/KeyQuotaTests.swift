@@ -39,6 +39,20 @@ import Testing
     #expect(kept.count == EncryptionLimits.roomKeysOfStranger, "with the one of the room that they shared")
   }
 
+  @Test func `messages that nothing opens, of any number of strangers, make this device follow a limited number of them`() throws {
+    var world = try World([(ann, "DESK"), (bob, "PHONE")])
+    try world.write("hello", by: 1)
+    let desk = world.hosts[0], event = try #require(world.server.toDevice(of: desk.name).first)
+    let strangers = (0..<EncryptionLimits.unreachedUsers + 50).map { UserID(trusted: ByteString("@\($0):evil.example")) }
+    var synced = SyncedKeys()
+    synced.toDevice = try strangers.map { stranger in try event.replacing(["sender"]) { $0.member("sender", stranger) } }
+    let refused = desk.machine.handle(.sync(synced), at: world.now).results.count {
+      if case .refused(_, .undecryptable) = $0 { true } else { false }
+    }
+    #expect(refused == strangers.count)
+    #expect(strangers.count { desk.machine.tracker.isTracked($0) } == EncryptionLimits.unreachedUsers)
+  }
+
   @Test func `a message between devices that is larger than any event is not looked at`() throws {
     let world = try World([(ann, "DESK"), (bob, "PHONE")])
     var synced = SyncedKeys()

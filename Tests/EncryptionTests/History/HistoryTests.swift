@@ -46,6 +46,25 @@ import Testing
     #expect(throws: RoomKeyRefusal.malformed) { try RoomKeyBundle(Array("{}".utf8), of: ModelServer.room, from: ann) }
   }
 
+  @Test func `a bundle over its size is refused, and of one with too many keys the first are taken`() throws {
+    let device = TestDevice(of: ann, seed: "ann")
+    var random = device.random
+    let key = try OutboundRoom(ModelServer.room, sharesHistory: true, random: &random, at: 0).ownKey(of: device.own)
+    let text = try #require(RoomKeyBundle.text(of: [key])), padding = RoomKeyBundle.bytesLimit - text.count
+    let full = text + [UInt8](repeating: UInt8(ascii: " "), count: padding)
+    #expect(try RoomKeyBundle(full, of: ModelServer.room, from: ann).keys.count == 1)
+    #expect(throws: RoomKeyRefusal.malformed) { try RoomKeyBundle(full + [10], of: ModelServer.room, from: ann) }
+    // What cannot be read counts, too: it costs as much.
+    let start = Array(#"{"room_keys":["#.utf8), rest = Array(text.dropFirst(start.count))
+    #expect(text.starts(with: start))
+    for (before, taken) in [(RoomKeyBundle.sessionLimit - 1, 1), (RoomKeyBundle.sessionLimit, 0)] {
+      let many = start + Array(String(repeating: "7,", count: before).utf8) + rest
+      #expect(try RoomKeyBundle(many, of: ModelServer.room, from: ann).keys.count == taken)
+    }
+    let given = try JSON.parse(try #require(RoomKeyBundle.text(of: [RoomKey](repeating: key, count: 3))))
+    #expect(given["room_keys"]?.elements.count { _ in true } == 3)
+  }
+
   @Test func `who accepts an invitation takes the history of the inviter, and it stays told by whom`() throws {
     var world = try world()
     #expect(try offer(&world).isEmpty, "nothing is downloaded before the user accepts")

@@ -274,6 +274,42 @@ struct World {
     #expect(greetings.count == 1)
   }
 
+  @Test func `two senders who are given the same one-time key are both read in the end`() throws {
+    var world = try World([(ann, "DESK"), (bob, "PHONE"), (UserID(trusted: "@carol:one.example"), "LAPTOP")])
+    let desk = world.hosts[0]
+    world.server.repeatsKeysOf = desk.name
+    for number in 1...2 { try world.hosts[number].write("\(number)", at: world.now) }
+    try world.settle()
+    #expect(Set(desk.bodies) == ["1", "2"] && desk.durable.unread.isEmpty)
+    #expect(desk.machine.figures.repairedSessions == 1)
+    for number in 1...2 { try world.write("\(number) again", by: number) }
+    #expect(desk.bodies.suffix(2) == ["1 again", "2 again"] && world.hosts.allSatisfy { $0.bodies.count == 4 })
+    #expect(Set(world.sessions).count == 2, "the keys were given again, not made anew")
+  }
+
+  @Test func `a device that says again and again that it lost its keys gets them once an hour, and only its own`() throws {
+    var world = try World([(ann, "DESK"), (bob, "PHONE"), (bob, "TABLET")])
+    try world.write("1")
+    let desk = world.hosts[0], phone = world.hosts[1].machine.own.deviceKeys
+    let name = RoomKeys.Name(ModelServer.room, world.sessions[0])
+    #expect(desk.machine.keysLost(by: phone, at: world.now) == [name])
+    #expect(desk.machine.keysLost(by: phone, at: world.now + hour - 1).isEmpty)
+    #expect(desk.machine.keysLost(by: phone, at: world.now + hour) == [name])
+    let stranger = TestDevice(of: UserID(trusted: "@carol:one.example"), seed: "carol").own.deviceKeys
+    #expect(desk.machine.keysLost(by: stranger, at: world.now).isEmpty)
+    // Who got it later, reads from there on.
+    try world.write("2")
+    world.hosts.append(TestHost(bob, "LATE", at: world.server, now: world.now))
+    try world.write("3")
+    let late = world.hosts[3].machine.own.deviceKeys, session = try #require(desk.machine.outbound[ModelServer.room])
+    let key = try #require(desk.machine.roomKeys.keys(of: name).first)
+    for (device, first) in [(phone, UInt32(0)), (late, 2)] {
+      let text = try #require(session.shareAgain(with: device, knowing: key)?.text("session_key"))
+      #expect(try InboundGroupSession(sharedKey: try #require(Base64.decode(Array(text.utf8)))).firstIndex == first)
+    }
+    #expect(session.shareAgain(with: stranger, knowing: key) == nil)
+  }
+
   @Test func `another user's device with a copied key takes no key from its owner`() throws {
     let mallory = UserID(trusted: "@mallory:evil.example")
     var world = try World([(ann, "DESK"), (bob, "PHONE"), (mallory, "EVIL")])

@@ -51,6 +51,37 @@ import Testing
     #expect(desk.machine.identities.own.holds(.master) && uploaded?["keys"]?[key] != nil)
   }
 
+  @Test(arguments: [TestHost.CrashPoint.beforeWriting, .afterWriting], 0..<8)
+  func `a crash at any step of a reset leaves a whole identity, and the next try another`(
+    _ point: TestHost.CrashPoint, _ delay: Int
+  ) throws {
+    var world = try world()
+    let desk = world.hosts[0], key = Secret([UInt8](repeating: 7, count: 32))
+    try world.run(.setUpRecovery(key, passphrase: nil), by: desk)
+    var seen = [try #require(desk.machine.identities.own.keys?.master)]
+    func check() throws {
+      let keys = try #require(desk.machine.identities.own.keys)
+      let uploaded = world.server.accounts[ann].identity[.master]
+      #expect(desk.machine.encryptionState.isVerified && !desk.machine.identities.own.isSettingUp)
+      #expect(uploaded?["keys"]?[keys.master.keyID] != nil, "the server has the one that this device has")
+      #expect(world.hosts[1].machine.identities.identity(of: ann)?.keys.master == keys.master)
+      for use in CrossSigningUse.allCases { #expect(desk.machine.identities.own.holds(use)) }
+      if keys.master != seen.last { seen.append(keys.master) }
+    }
+    (desk.crash, desk.crashDelay) = (point, delay)
+    desk.begin(.resetIdentity, at: world.now)
+    try world.settle()
+    desk.crash = nil
+    try check()
+    try world.run(.resetIdentity, by: desk)
+    try check()
+    #expect(seen.count >= 2 && Set(seen).count == seen.count)
+    // Of the recovery before nothing is of use. The next one is whole.
+    #expect(desk.machine.encryptionState.backup == .off)
+    try world.run(.setUpRecovery(key, passphrase: nil), by: desk)
+    #expect(desk.machine.encryptionState.backup == .on(waiting: 0))
+  }
+
   @Test func `a device whose first identity comes too late gives it up`() throws {
     var world = try World([(ann, "DESK"), (ann, "TABLET")])
     let (desk, tablet) = (world.hosts[0], world.hosts[1])

@@ -46,6 +46,8 @@ final class ModelServer {
   var queryAnswer: ((JSON) throws -> JSON)?
   /// What it makes of an event for a device; nil to keep it back.
   var altered: ((ByteString, JSON) throws -> JSON?)?
+  /// A device whose first one-time key everybody is given.
+  var repeatsKeysOf: Name?
   /// Whether it delivers events for devices twice.
   var repeats = false
 
@@ -154,7 +156,9 @@ final class ModelServer {
       for device in user.value.members.map({ $0 }) {
         guard let id = UserID(user.key), let deviceID = DeviceID(device.key), !failing.contains(id.serverName) else { continue }
         let name = Name(user: id, device: deviceID)
-        if devices[name]?.oneTimeKeys.isEmpty == false, let key = devices[name]?.oneTimeKeys.removeFirst() {
+        if repeatsKeysOf == name, let key = devices[name]?.oneTimeKeys.first {
+          given.append((name, key.name, key.key))
+        } else if devices[name]?.oneTimeKeys.isEmpty == false, let key = devices[name]?.oneTimeKeys.removeFirst() {
           given.append((name, key.name, key.key))
         } else if let fallback = devices[name]?.fallback {
           devices[name]?.isFallbackUsed = true

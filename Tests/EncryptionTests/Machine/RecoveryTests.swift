@@ -194,6 +194,28 @@ import Testing
     #expect(desk.machine.encryptionState.backup == .stopped(.deleted))
   }
 
+  @Test func `what the server has lost of a backup goes there again, at most once an hour`() throws {
+    var world = try world()
+    let desk = world.hosts[0]
+    func lose(_ body: String) throws -> Int {
+      desk.handle(.departed(ModelServer.room, []), at: world.now)
+      world.server.accounts[ann].backups[0].sessions = [:]
+      try world.write(body)
+      // The answer to this upload tells it, and the next has the rest.
+      for _ in 0..<2 { try backedUp(&world) }
+      return world.server.accounts[ann].backups[0].sessions.count
+    }
+    try backedUp(&world)
+    try world.write("new", by: 1)
+    try backedUp(&world)
+    #expect(world.server.accounts[ann].backups[0].sessions.count == 2)
+    #expect(try lose("one more") == 3 && desk.machine.encryptionState.backup == .on(waiting: 0))
+    #expect(try lose("within the hour") == 1)
+    world.now += BackupRefill.pauseMilliseconds
+    _ = try lose("later")
+    #expect(try lose("much later") == 1)
+  }
+
   @Test func `with another identity comes another backup, with all keys`() throws {
     var world = try world()
     try backedUp(&world)

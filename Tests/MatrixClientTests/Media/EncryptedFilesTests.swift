@@ -4,6 +4,7 @@ import Olm
 import Synchronization
 import Testing
 
+@testable import Encryption
 @testable import MatrixClient
 
 /// Encrypted files on their way to the server and back.
@@ -88,13 +89,17 @@ import Testing
     let files: [String: [UInt8]]
     let asked = Asked()
 
-    final class Asked: Sendable { let targets = Mutex<[String]>([]) }
+    final class Asked: Sendable {
+      let targets = Mutex<[String]>([])
+      let limits = Mutex<[String: Int]>([:])
+    }
 
     func carry(_ exchange: Exchange) async -> Response {
       asked.targets.withLock { $0.append(exchange.request.target) }
       guard let name = exchange.request.target.split(separator: "/").last.map(String.init), let bytes = files[name] else {
         return .answer(status: 404, body: Array("{}".utf8))
       }
+      asked.limits.withLock { $0[name] = exchange.answerBytesLimit }
       guard case .file(let path) = exchange.destination else { return .answer(status: 200, body: bytes) }
       guard let sink = FileSink(path: path), bytes.withUnsafeBytes({ sink.append($0) }), sink.finish() else {
         return .networkError
@@ -156,6 +161,40 @@ import Testing
         await refusal { () async throws(ClientError) in try await client.download(file, to: path) } == "damagedAttachment")
     }
     #expect(folder.names.isEmpty, "neither whole nor in part")
+    await client.stop()
+  }
+
+  @Test func `a file larger than the cache takes is refused before it is decrypted`() async throws {
+    let server = FixtureServer { request in
+      request.target.contains("/media/download/")
+        ? (200, String(repeating: "x", count: 200_001)) : (200, #"{"next_batch":"s"}"#)
+    }
+    defer { server.stop() }
+    let client = try await MatrixClient.restore(
+      Session(
+        userID: UserID(trusted: "@ann:one.example"), deviceID: DeviceID(trusted: "DESK"), accessToken: "token",
+        homeserver: ServerURL(server.url)), encrypts: false)
+    await client.useMediaCache(MediaCache(retention: MediaRetention(memoryBytes: 8 * 200_000)))
+    let file = try Self.file("a", Self.encrypted([1]).keys)
+    #expect(
+      await refusal { () async throws(ClientError) in _ = try await client.media(file) } == "tooLarge(limitBytes: 200000)")
+    await client.useMediaCache(MediaCache(retention: MediaRetention(memoryBytes: 8 * 200_001)))
+    #expect(await refusal { () async throws(ClientError) in _ = try await client.media(file) } == "damagedAttachment")
+    await client.stop()
+  }
+
+  @Test func `a room's history is downloaded up to its own limit, and is not kept in the cache`() async throws {
+    let sealed = try Self.encrypted(Self.content(100))
+    let repository = Repository(files: ["history": sealed.ciphertext])
+    let client = try await client(repository)
+    var writer = JSONWriter()
+    try Self.file("history", sealed.keys).write(to: &writer)
+    await client.take(
+      HistoryOffer(
+        room: RoomID(trusted: "!tea:one.example"), giver: UserID(trusted: "@bob:one.example"),
+        file: try JSON.parse(writer.bytes)))
+    #expect(repository.asked.limits.withLock { $0["history"] } == RoomKeyBundle.bytesLimit)
+    #expect(await client.mediaCache.memoryBytes == 0)
     await client.stop()
   }
 

@@ -44,7 +44,7 @@ extension MatrixClient {
     try await Self.decrypt(ciphertext, to: path, file.keys)
   }
 
-  @concurrent private static func opened(_ bytes: [UInt8], _ keys: FileKeys) async throws(ClientError) -> [UInt8] {
+  @concurrent static func opened(_ bytes: [UInt8], _ keys: FileKeys) async throws(ClientError) -> [UInt8] {
     var bytes = bytes
     do throws(OlmError) {
       var reader = try AttachmentReader(keys)

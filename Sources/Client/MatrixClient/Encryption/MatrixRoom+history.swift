@@ -58,11 +58,12 @@ extension MatrixClient {
   func take(_ offer: HistoryOffer) async {
     if let file = EncryptedFile(offer.file) {
       do throws(ClientError) {
-        let text = try await media(file)
-        await take(text, offer)
+        // The cache has other limits, and would keep it.
+        let sealed = try await fetch(file.source, nil, to: .memory, bytesLimit: Int64(RoomKeyBundle.bytesLimit), nil)
+        await take(try await Self.opened(sealed, file.keys), offer)
       } catch {
         // It is told again after a restart.
-        guard error.isFinal || error.isDamage else { return }
+        guard error.isFinal || error.isOfFile else { return }
       }
     }
     step { $0.handle(.historyTaken(offer.room, from: offer.giver), at: MatrixClient.now()) }
@@ -82,7 +83,13 @@ extension MatrixClient {
 }
 
 extension ClientError {
-  fileprivate var isDamage: Bool { if case .damagedAttachment = self { true } else { false } }
+  /// Whether the file itself is the reason: another try brings the same.
+  fileprivate var isOfFile: Bool {
+    switch self {
+    case .damagedAttachment, .tooLarge: true
+    default: false
+    }
+  }
 }
 
 extension EncryptedFile {

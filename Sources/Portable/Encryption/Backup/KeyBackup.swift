@@ -33,6 +33,7 @@ package struct KeyBackup: Sendable {
   package private(set) var stop: Stop?
   /// Whether sessions of the store may be missing that were there before this version was used.
   package private(set) var needsScan = true
+  private var refill = BackupRefill()
 
   private var queue: [RoomKeys.Name] = []
   private var queued: Set<RoomKeys.Name> = []
@@ -49,9 +50,7 @@ package struct KeyBackup: Sendable {
 
   /// A version that this device has just made.
   package init(version: ByteString, pair: Curve25519KeyPair) {
-    self.version = version
-    key = pair.key
-    self.pair = pair
+    (self.version, key, self.pair) = (version, pair.key, pair)
   }
 
   /// A version that the server has, if it can be trusted.
@@ -120,11 +119,8 @@ package struct KeyBackup: Sendable {
 
   /// A session of the store, found by a scan.
   package mutating func scan(_ keys: [RoomKey], _ mark: BackupMark?) {
-    guard let key = Self.best(keys, isVerified: { _ in false }), !(mark?.covers(key, isVerified: false, in: version) ?? false)
-    else {
-      return
-    }
-    enqueue(key.name)
+    guard let key = Self.best(keys, isVerified: { _ in false }) else { return }
+    if refill.isUnderWay || !(mark?.covers(key, isVerified: false, in: version) ?? false) { enqueue(key.name) }
   }
 
   /// Takes over what waited for the version before.
@@ -138,7 +134,14 @@ package struct KeyBackup: Sendable {
 
   /// All sessions of the store were scanned.
   package mutating func endScan() {
-    needsScan = false
+    needsScan = refill.endScan()
+    unstored.hasState = true
+  }
+
+  /// The server has lost keys that it had: all go there once more, at most once an hour.
+  package mutating func refill(at now: Int64) {
+    guard refill.begin(at: now, amidScan: needsScan) else { return }
+    needsScan = true
     unstored.hasState = true
   }
 
@@ -245,6 +248,7 @@ package struct KeyBackup: Sendable {
       writer.member("count", count)
       if let stop { writer.member("stop", stop == .deleted ? "deleted" as ByteString : "replaced") }
       writer.member("scan", needsScan)
+      if refill.isWanted { writer.member("refill", true) }
     }
   }
 
@@ -268,6 +272,7 @@ package struct KeyBackup: Sendable {
     count = max(0, Int(clamping: try json.number("count")))
     if let stop = json.text("stop") { self.stop = stop == "deleted" ? .deleted : .replaced }
     needsScan = try json.flag("scan")
+    refill = BackupRefill(isUnderWay: json.bool("refill") ?? false)
     unstored.hasState = false
   }
 

@@ -15,14 +15,16 @@ enum Arrival: Sendable {
   /// The content of an `m.secret.request`.
   case secretRequest(JSON, from: UserID)
   case secret(OlmPayload)
+  /// A device has begun a session, as it could not open messages of this one: the keys of these sessions may have been in them.
+  case begun(DeviceKeys, lost: [RoomKeys.Name])
 
-  /// The session that it is about.
-  var name: RoomKeys.Name? {
+  /// The sessions that it is about.
+  var names: [RoomKeys.Name] {
     switch self {
-    case .event, .offer, .verification, .secretRequest, .secret: nil
-    case .roomKey(let key): key.name
-    case .forwarded(_, let name): name
-    case .withheld(_, let name, _): name
+    case .event, .offer, .verification, .secretRequest, .secret: []
+    case .roomKey(let key): [key.name]
+    case .forwarded(_, let name), .withheld(_, let name, _): [name]
+    case .begun(_, let lost): lost
     }
   }
 
@@ -36,7 +38,7 @@ enum Arrival: Sendable {
       guard let key = try? ExportedRoomKey(payload.content, from: .file) else { return nil }
       self = .forwarded(payload, key.roomKey.name)
     case "m.room_key_bundle": self = .offer(payload)
-    // It has said that a session begins.
+    // The machine looks which keys were lost.
     case "m.dummy": return nil
     case "m.secret.send": self = .secret(payload)
     default:

@@ -78,9 +78,9 @@ extension EncryptionMachine {
     if isScanning { queueLast(.scan(part + 1, of: version)) } else { backup?.endScan() }
   }
 
-  mutating func uploaded(_ upload: BackupUpload, _ answer: JSON) {
-    guard upload.version == backup?.version else { return }
-    _ = backup?.uploaded(upload, answer)
+  mutating func uploaded(_ upload: BackupUpload, _ answer: JSON, at now: Int64) {
+    guard upload.version == backup?.version, let isWhole = backup?.uploaded(upload, answer), !isWhole else { return }
+    backup?.refill(at: now)
   }
 
   mutating func uploadFailed(_ upload: BackupUpload, _ failure: RequestFailure) {

@@ -31,11 +31,12 @@ extension EncryptionMachine {
         let payload = try sessions.decrypt(content, from: sender, to: &own, knowing: tracker)
         unstored.ownKeys = true
         unreached.remove(sender)
+        if payload.type == "m.dummy" { return payload.device.map { .begun($0, lost: keysLost(by: $0, at: now)) } }
         return mayBring(payload, at: now) ? Arrival(payload) : nil
       } catch {
         output.results.append(.refused(sender, error))
         if case .undecryptable = error, let identity = content.curve25519Key("sender_key") {
-          repair(identity, of: sender, at: now)
+          repairOnceKnown(identity, of: sender, at: now)
         }
         return nil
       }
@@ -67,13 +68,16 @@ extension EncryptionMachine {
     // What has come before now has a reason.
     let names = isNew ? waiting.sessions(of: sender) : []
     if !names.isEmpty { queueLast(.review(names)) }
-    guard let identity = content.curve25519Key("sender_key") else { return }
-    if tracker.isAwaited(sender) {
-      tracker.track([sender])
-      unrepaired[sender] = identity
-    } else {
-      repair(identity, of: sender, at: now)
-    }
+    if let identity = content.curve25519Key("sender_key") { repairOnceKnown(identity, of: sender, at: now) }
+  }
+
+  /// The list of the sender's devices may be on its way, or was not needed yet.
+  private mutating func repairOnceKnown(_ identity: Curve25519Key, of sender: UserID, at now: Int64) {
+    guard tracker.isAwaited(sender) else { return repair(identity, of: sender, at: now) }
+    // A server can make up as many senders as it likes.
+    guard tracker.isTracked(sender) || lostKeys.mayAsk(about: sender) else { return }
+    tracker.track([sender])
+    unrepaired[sender] = identity
   }
 
   /// The devices of these users are known.
@@ -103,6 +107,7 @@ extension EncryptionMachine {
       case .roomKey(let key): changed += keep([key], fromBackup: false, at: now)
       case .forwarded(let payload, _): changed += keep(forwardedKey(payload).map { [$0] } ?? [], fromBackup: false, at: now)
       case .offer(let payload): take(offer: payload, at: now)
+      case .begun(let device, let lost): for name in lost { giveAgain(name, to: device) }
       case .withheld(let user, let name, let code):
         roomKeys.withhold(name, by: user, code)
         changed.append(name)

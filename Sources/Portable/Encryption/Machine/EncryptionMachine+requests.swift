@@ -103,7 +103,7 @@ extension EncryptionMachine {
     case .identity: identityAccepted()
     case .signatures(let upload): signaturesUploaded(upload)
     case .run(let run): answered(run, answer, at: now)
-    case .backUp(let upload): uploaded(upload, answer)
+    case .backUp(let upload): uploaded(upload, answer, at: now)
     case .checkBackup: checked(answer)
     case .restoreAll: restoredAll(answer)
     case .restore(let name): restored(name, answer, at: now)

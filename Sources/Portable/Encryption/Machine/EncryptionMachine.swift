@@ -69,6 +69,7 @@ package struct EncryptionMachine: Sendable {
   var keyAnswers = KeyAnswers()
   var history = HistoryState()
   var messages = DeviceMessages()
+  var lostKeys = LostKeys()
   var claims = Claims()
   var requests = OpenRequests()
   /// Read for an export, and only until then.
@@ -222,7 +223,7 @@ package struct EncryptionMachine: Sendable {
     var needs: [RecordNeed]
     switch work {
     case .start: return isStarted ? [] : [.all]
-    case .take(let arrivals): needs = arrivals.compactMap { $0.name.map { .keys($0) } }
+    case .take(let arrivals): needs = arrivals.flatMap { $0.names.map { .keys($0) } }
     case .advance(let room): needs = missing(in: room, at: now).map { .sessions($0.identity) }
     case .input(.sync(let synced)): needs = synced.toDevice.compactMap { Self.olmSender($0).map { .sessions($0) } }
     case .input(.decrypt(_, let events)): needs = events.map { .keys($0.name) }

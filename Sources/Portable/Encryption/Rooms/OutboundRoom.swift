@@ -71,12 +71,25 @@ package struct OutboundRoom: Sendable {
   package mutating func share(with device: DeviceKeys) throws(JSONError) -> JSON {
     holders[Holder(device)] = session.index
     told[Holder(device)] = nil
-    let key = session.sharedKey.exposed()
-    return try JSON.object { writer in
+    return try content(session.sharedKey)
+  }
+
+  /// The content of `m.room_key` for a device that could not open the message with it, from the index on that it had; nil for other devices.
+  ///
+  /// - Parameter own: the own copy of the key.
+  func shareAgain(with device: DeviceKeys, knowing own: RoomKey) -> JSON? {
+    guard let index = holders[Holder(device)], let key = try? session.sharedKey(at: index, knowing: own.session) else {
+      return nil
+    }
+    return try? content(key)
+  }
+
+  private func content(_ key: Secret) throws(JSONError) -> JSON {
+    try JSON.object { writer in
       writer.member("algorithm", Algorithm.megolm)
       writer.member("room_id", room)
       writer.member("session_id", id)
-      writer.member("session_key", ByteString(decoding: Base64.encode(key)))
+      writer.member("session_key", ByteString(decoding: Base64.encode(key.exposed())))
       writer.member("shared_history", sharesHistory)
       // The name that was in use before spec 1.19.
       writer.member("org.matrix.msc3061.shared_history", sharesHistory)
@@ -128,9 +141,16 @@ package struct OutboundRoom: Sendable {
 
   /// The own copy of the key: this device reads what it has sent.
   package func ownKey(of own: OwnKeys) throws(OlmError) -> RoomKey {
-    let owner = RoomKey.Owner(user: own.user, identity: own.account.identity.key, signing: own.account.signing.key)
-    return RoomKey(
-      room, try InboundGroupSession(sharedKey: session.sharedKey.exposed()), .proven(owner), sharesHistory: sharesHistory)
+    RoomKey(
+      room, try InboundGroupSession(sharedKey: session.sharedKey.exposed()), .proven(RoomKey.Owner(own)),
+      sharesHistory: sharesHistory)
+  }
+}
+
+extension RoomKey.Owner {
+  /// This device.
+  init(_ own: OwnKeys) {
+    self.init(user: own.user, identity: own.account.identity.key, signing: own.account.signing.key)
   }
 }
 

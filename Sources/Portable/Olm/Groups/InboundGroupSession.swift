@@ -31,7 +31,7 @@ package struct InboundGroupSession: Sendable {
 
   /// The key as backups and files have it, which reads from the index on.
   package func exportedKey(at index: UInt32) throws(OlmError) -> Secret {
-    GroupKey(try ratchet(at: index, from: first), key).exported
+    GroupKey(try ratchet(at: index), key).exported
   }
 
   /// Whether both read the same messages, each from its first index on. Keys that only claim to be of the same session do not.
@@ -49,6 +49,8 @@ package struct InboundGroupSession: Sendable {
     if ratchet.index > latest.index { latest = ratchet }
     return (plaintext: plaintext, index: message.index)
   }
+
+  func ratchet(at index: UInt32) throws(OlmError) -> MegolmRatchet { try ratchet(at: index, from: first) }
 
   private func ratchet(at index: UInt32, from start: MegolmRatchet) throws(OlmError) -> MegolmRatchet {
     guard index >= start.index else { throw .unreachableIndex }

@@ -24,6 +24,14 @@ package struct OutboundGroupSession: Sendable {
   /// For `m.room_key`: it reads from the next message on.
   package var sharedKey: Secret { GroupKey(ratchet, signing.key).shared(signedBy: signing) }
 
+  /// For a device that has lost the key: it reads from an earlier message on.
+  ///
+  /// - Parameter own: the own copy, which reaches back as far.
+  package func sharedKey(at index: UInt32, knowing own: InboundGroupSession) throws(OlmError) -> Secret {
+    guard own.key == signing.key else { throw .wrongSession }
+    return GroupKey(try own.ratchet(at: index), signing.key).shared(signedBy: signing)
+  }
+
   package mutating func encrypt(_ plaintext: [UInt8]) throws(OlmError) -> [UInt8] {
     guard plaintext.count <= MessageLimits.plaintextBytes else { throw .malformed }
     var next = ratchet
