@@ -39,7 +39,7 @@ import Testing
     #expect(kept.count == EncryptionLimits.roomKeysOfStranger, "with the one of the room that they shared")
   }
 
-  @Test func `messages that nothing opens, of any number of strangers, make this device follow a limited number of them`() throws {
+  @Test func `messages that nothing opens make this device follow a limited number of strangers`() throws {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])
     try world.write("hello", by: 1)
     let desk = world.hosts[0], event = try #require(world.server.toDevice(of: desk.name).first)
