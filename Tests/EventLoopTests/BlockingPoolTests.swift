@@ -28,12 +28,15 @@ private final class Gate: Sendable {
   }
 
   /// Calls `run` with a closure that refers to an object, and returns whether the object outlives the call.
-  private func keepsWhatItRan(_ pool: BlockingPool) async throws -> Bool {
+  private func keepsWhatItRan(_ pool: BlockingPool, _ body: @escaping @Sendable () -> Void = {}) async throws -> Bool {
     weak var left: Held?
     do {
       let held = Held()
       left = held
-      try await pool.run { [held] in held.use() }
+      try await pool.run { [held] in
+        held.use()
+        body()
+      }
     }
     return left != nil
   }
@@ -45,23 +48,24 @@ private final class Gate: Sendable {
   }
 
   @Test func `a closure that ran is let go of while others still wait behind it`() async throws {
-    let pool = try BlockingPool(threads: 1)
+    let pool = try BlockingPool(threads: 1, queueLimit: 1)
     let first = Gate(), last = Gate()
     let (started, start) = AsyncStream.makeStream(of: Void.self)
-    let blocked = Task {
-      try await pool.run {
-        start.yield()
-        first.wait()
-      }
+    async let isKept = keepsWhatItRan(pool) {
+      start.yield()
+      first.wait()
     }
     for await _ in started { break }
-    async let isKept = keepsWhatItRan(pool)
-    let behind = Task { try await pool.run { last.wait() } }
+    // When one is refused the other waits in the queue.
+    let (refused, refuse) = AsyncStream.makeStream(of: Void.self)
+    let behind = (0..<2).map { _ in
+      Task { do { try await pool.run { last.wait() } } catch { refuse.yield() } }
+    }
+    for await _ in refused { break }
     first.open()
     #expect(try await isKept == false)
     last.open()
-    try await blocked.value
-    try await behind.value
+    for task in behind { await task.value }
     await pool.shutdown()
   }
 
