@@ -214,7 +214,7 @@ let package = Package(
       "fuzz", path: "Tests/Fuzz",
       uses: [
         "JSON", "MatrixModel", "EventContent", "ClientCore", "Messenger", "Addresses", "Telemetry", "RoomRules", "HTTPServer",
-        "ServerMedia",
+        "ServerCore", "ServerMedia",
         "ServerAccounts", "MediaRouter", "Recording", "WebSockets", "Backup", "Olm", "Encryption", "CCrypto"
       ],
       without: ["Corpus"]),
@@ -304,7 +304,7 @@ let package = Package(
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
     tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
-    tests(of: "ServerCore", uses: ["MatrixModel"]),
+    tests(of: "ServerCore", uses: ["JSON", "MatrixModel"]),
     tests(of: "ServerMedia"),
     tests(of: "ServerAccounts", uses: ["JSON", "MatrixModel", "Telemetry", "Outbound", "ServerCore", "CSodium"]),
     tests(of: "ServerRooms", uses: ["JSON", "MatrixModel", "ServerCore"]),

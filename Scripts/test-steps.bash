@@ -242,7 +242,7 @@ long_looks() {
 long_properties() {
   build_step || return
   suite long-properties 'The property tests with all their rounds' 2700 env MARTLET_LONG=1 \
-    Scripts/unit-tests MediaRouterTests ClientCoreTests HomeserverTests MessengerTests EventContentTests
+    Scripts/unit-tests MediaRouterTests ClientCoreTests HomeserverTests MessengerTests EventContentTests EncryptionTests
 }
 
 build_for_load() {

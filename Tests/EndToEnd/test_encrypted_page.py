@@ -4,6 +4,7 @@ import pathlib
 
 import nio
 
+from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment, send_files
 from client import PASSWORD, User, room_path
 from harness import PATIENCE, test
@@ -174,9 +175,11 @@ async def _(test):
         await one.picture("recovery-key")
         assert len(key.split()) == 12, "48 characters in groups of four"
         await one.dialog.get_by_text("Technical details").click()
+        await one.dialog.locator(".ma-source").filter(has_text="backup: on").wait_for()
         report = await one.dialog.locator(".ma-source").inner_text()
         assert "identity: verified" in report and "fault: none" in report and not any(word in report for word in [*key.split(), room, alice.user_id]), report
         await one.picture("technical-details")
+        await check(one, "technical details")
         # Keys go into the backup a few seconds after they came.
         async with asyncio.timeout(PATIENCE):
             while (await asyncio.to_thread(alice.get, "room_keys/version")).ok()["count"] < 2:

@@ -4,6 +4,7 @@ import copy
 import re
 from types import SimpleNamespace
 
+from accessibility import check
 from browser import MAY_CALL, expect, in_room, open_settings, people
 from client import PASSWORD, User, fresh
 from harness import test
@@ -93,6 +94,7 @@ async def _(test):
         await one.page.evaluate(go, aliases[0])
         await one.dialog.get_by_text(SILENT).wait_for()
         await one.picture("address-offline")
+        await check(one, "an address without a network")
         await one.context.set_offline(False)
         await one.page.get_by_role("main").get_by_role("button", name="Join", exact=True).wait_for()
         await expect(one.dialog).to_have_count(0)

@@ -22,7 +22,8 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "olm-key", body: fuzzOlmKey),
     FuzzTarget(name: "olm-record", body: fuzzOlmRecord),
     FuzzTarget(name: "key-file", body: fuzzKeyFile),
-    FuzzTarget(name: "encrypted-file", body: fuzzEncryptedFile)
+    FuzzTarget(name: "encrypted-file", body: fuzzEncryptedFile),
+    FuzzTarget(name: "notes", body: fuzzNotes)
   ]
 
   // These see their modules from the inside, as unit tests do. A release build allows that only if it is made for it, as by `Scripts/fuzz`.

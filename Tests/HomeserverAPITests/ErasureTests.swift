@@ -58,7 +58,7 @@ import Testing
       let event = try await rooms.event(
         EventID(trusted: ByteString(secret)), in: RoomID(trusted: ByteString(room)), for: bob.userID)
       let bodies = try await fixture.homeserver.database.read { tx in
-        let erasures = Erasures()
+        let erasures = Erasures(fixture.homeserver.database)
         try erasures.load(tx)
         let snapshot = try #require(try rooms.cache.snapshot(of: event.room, in: tx))
         return try [bob, cat].map { user in

@@ -80,6 +80,9 @@ struct StringTableTests {
   func isolated() {
     let table = StringTable("a = دعا {0} {1}", isRightToLeft: true)
     #expect(table.words(0, ["Ana", "Bo"]) == "دعا \u{2068}Ana\u{2069} \u{2068}Bo\u{2069}")
+    // Nothing else says which way the line goes.
+    let labelled = StringTable("a = {0}: {1}", isRightToLeft: true)
+    #expect(labelled.words(0, ["طلب", "أُلغي"]) == "\u{200F}\u{2068}طلب\u{2069}: \u{2068}أُلغي\u{2069}")
   }
 
   @Test("languages are offered by their own names, first what the browser would choose")

@@ -7,6 +7,7 @@ import Synchronization
 /// for anything else, and it never calls `read` or `write`.
 package final class Database: Sendable {
   private let writer: Writer
+  private let followers = CommitFollowers()
   private let readers: Readers
   private let readerThreads: [WorkerThread]
   private let writerThread: WorkerThread
@@ -28,7 +29,7 @@ package final class Database: Sendable {
     }
     // Both before either starts a thread: what fails here leaves nothing running.
     readers = try Readers(configuration)
-    writer = try Writer(configuration, on: connection)
+    writer = try Writer(configuration, on: connection, followers: followers)
     readerThreads = readers.start()
     writerThread = writer.start()
   }
@@ -70,8 +71,12 @@ package final class Database: Sendable {
     try writer.queue.runBlocking(body)
   }
 
-  /// The newest position that is durable and whose `afterCommit` closures have run.
+  /// The newest position that is durable and whose notes have been applied.
   package var committedPosition: Int64 { writer.committedPosition.load(ordering: .acquiring) }
+
+  /// Calls `follower`, which the database does not keep alive, for the notes of some kinds in all commits from now on. Those
+  /// of one kind are called in the order in which they began to follow.
+  package func follow(_ kinds: [UInt8], by follower: any CommitFollower) { followers.add(follower, to: kinds) }
 
   package var statistics: DatabaseStatistics {
     var statistics = writer.statistics.withLock { $0 }

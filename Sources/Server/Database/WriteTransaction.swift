@@ -4,6 +4,7 @@
   /// The last position given out, of this job or an earlier one.
   package private(set) var position: Int64
 
+  private var notes: [any CommitNote] = []
   private var commitActions: [@Sendable () -> Void] = []
   private var publishActions: [@Sendable () -> Void] = []
   private var rollbackActions: [@Sendable () -> Void] = []
@@ -39,6 +40,9 @@
     return position
   }
 
+  /// Has all that follow its kind apply the note once the rows are durable: see `Database.follow`.
+  package func post(_ note: any CommitNote) { notes.append(note) }
+
   /// Publishes what this job wrote. Runs on the writer thread once the rows are durable, in the order of all jobs of
   /// the batch, before `committedPosition` moves and before any caller resumes. Must not block or call the database.
   package func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
@@ -57,30 +61,39 @@ extension WriteTransaction {
   /// Where a job started: what failing it goes back to.
   struct Mark {
     let position: Int64
-    let commitActions, publishActions, rollbackActions: Int
+    let notes, commitActions, publishActions, rollbackActions: Int
   }
 
   var mark: Mark {
     Mark(
-      position: position, commitActions: commitActions.count, publishActions: publishActions.count,
+      position: position, notes: notes.count, commitActions: commitActions.count, publishActions: publishActions.count,
       rollbackActions: rollbackActions.count)
   }
 
   /// Undoes in memory what was done since `mark`; the rows are the writer's affair.
   func undo(to mark: Mark) {
     position = mark.position
+    notes.removeSubrange(mark.notes...)
     commitActions.removeSubrange(mark.commitActions...)
     publishActions.removeSubrange(mark.publishActions...)
     while rollbackActions.count > mark.rollbackActions { rollbackActions.removeLast()() }
   }
 
   /// The batch is durable: publishes it, lets `advance` show the new position, wakes who waits.
-  func publish(advance: (Int64) -> Void) {
+  ///
+  /// - Parameter rereads: whether followers get the notes as other nodes would.
+  func publish(to followers: CommitFollowers, rereads: Bool, advance: (Int64) -> Void) {
     for action in commitActions { action() }
+    let notes = rereads ? notes.map(Self.reread) : notes
+    followers.apply(notes, CommittedRows(on: connection))
     advance(position)
     for action in publishActions { action() }
+    followers.wake(notes)
+    self.notes.removeAll(keepingCapacity: true)
     commitActions.removeAll(keepingCapacity: true)
     publishActions.removeAll(keepingCapacity: true)
     rollbackActions.removeAll(keepingCapacity: true)
   }
+
+  private static func reread(_ note: any CommitNote) -> any CommitNote { note.reread }
 }

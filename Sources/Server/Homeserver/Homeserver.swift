@@ -15,7 +15,7 @@ import Telemetry
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.
 ///
 /// A *command* is one `Database.write`: it looks at snapshots and rows, decides, writes rows, stages the new snapshot. Nothing
-/// is visible before the commit: `afterCommit` publishes to the caches, `afterPublish` wakes who waits.
+/// is visible before the commit: then caches apply the command's notes and wake who waits (Decision 24).
 /// A *query* reads immutable snapshots and, where they end, one read transaction.
 package final class Homeserver: Sendable {
   package let configuration: HomeserverConfiguration
@@ -101,7 +101,7 @@ package final class Homeserver: Sendable {
     self.configuration = configuration
     self.log = log
     database = try Database(configuration.database, migrations: Schema.migrations(with: tables))
-    notifier = Notifier()
+    notifier = Notifier(database)
     http = HTTPClient(configuration.outbound, log: Log("outbound"))
     mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
     let clock = configuration.clock

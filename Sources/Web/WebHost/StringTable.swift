@@ -9,11 +9,15 @@ public struct StringTable: Sendable {
   /// Around what is filled in, so that a name in another script does not turn the sentence around it. Source: UAX #9, FSI and
   /// PDI.
   private let isolates: (before: [UInt8], after: [UInt8])
+  /// Before a text that begins with what is filled in. Where the first letter decides on the direction, one within isolates does not count, and
+  /// there may be no other. Source: UAX #9, P2 and RLM.
+  private let mark: [UInt8]
 
   /// - Parameter isRightToLeft: whether the language is written so.
   public init(_ file: String, isRightToLeft: Bool = false) {
     bytes = Array(file.utf8)
     isolates = isRightToLeft ? ([0xE2, 0x81, 0xA8], [0xE2, 0x81, 0xA9]) : ([], [])
+    mark = isRightToLeft ? [0xE2, 0x80, 0x8F] : []
     let separator = Array(" = ".utf8)
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
       guard let name = line.firstIndex(of: separator[0]), line[name...].starts(with: separator) else { continue }
@@ -42,7 +46,7 @@ public struct StringTable: Sendable {
   }
 
   private func filled(_ words: ArraySlice<UInt8>, _ arguments: [String]) -> [UInt8] {
-    var filled: [UInt8] = []
+    var filled = words.first == UInt8(ascii: "{") && !arguments.isEmpty ? mark : []
     var i = words.startIndex
     while i < words.endIndex {
       if words[i] == UInt8(ascii: "{"), i + 2 < words.endIndex, words[i + 2] == UInt8(ascii: "}") {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CallServer
 @testable import Homeserver
+@testable import ServerCore
 
 @Suite struct CallProjectsTests {
   // Proves M31
@@ -23,6 +24,17 @@ import Testing
     #expect(again.projects.secret(of: id) == secret && again.projects.secret(of: .rooms) == own)
     #expect(again.projects.all.map(\.id) == [id])
     #expect(try await again.sessions.session(session)?.project == id)
+  }
+
+  @Test func `a project that one node makes, changes and removes is known to the other as it is`() async throws {
+    let fixture = try ProjectFixture()
+    let other = try CallProjects(database: fixture.database, directory: fixture.folder, clock: WallClock { 0 })
+    let id = try await fixture.project().id
+    #expect(other.all.map(\.id) == [id] && other.secret(of: id) == fixture.projects.secret(of: id))
+    _ = try await fixture.projects.setCallback("https://example.org/calls", of: id)
+    #expect(other[id] == fixture.projects[id] && other[id]?.callback == "https://example.org/calls")
+    try await fixture.projects.remove(id)
+    #expect(other[id] == nil && other.all.isEmpty)
   }
 
   @Test func `another folder has other secrets`() throws {

@@ -55,7 +55,7 @@ final class RoomsFixture: Sendable {
     configure(&configuration)
     self.configuration = configuration
     database = try Database(configuration.database, migrations: Schema.migrations())
-    notifier = Notifier()
+    notifier = Notifier(database)
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
     accountData = AccountData(database: database, notifier: notifier)
     pushRules = PushRules(database: database, accountData: accountData)

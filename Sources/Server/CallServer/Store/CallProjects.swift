@@ -6,7 +6,7 @@ import ServerCore
 import Synchronization
 
 /// The applications that have API keys, and their secrets.
-package final class CallProjects: Sendable {
+package final class CallProjects: NoteFollower {
   package struct Project: Sendable, Equatable {
     package let id: ProjectID
     package let name: ByteString
@@ -32,15 +32,33 @@ package final class CallProjects: Sendable {
     self.database = database
     self.clock = clock
     secrets = try DerivedSecrets(in: directory, file: "call.key")
-    let rows = try database.readBlocking { tx in
-      try tx.all("SELECT project, name, created, callback FROM call_project") { row in
-        Project(
-          id: row.identifier(0), name: ByteString(decoding: row.blob(1)), created: row.integer(2), callback: row.optionalText(3)
-        )
-      }
+    known = Mutex([:])
+    database.follow(.project, by: self)
+    let projects = try database.readBlocking { try Self.all($0) }
+    known.withLock { known in known.merge(projects) { newer, _ in newer } }
+  }
+
+  // MARK: Remembering
+
+  package func apply(_ note: Note, _ rows: CommittedRows) throws {
+    guard case .project(let text) = note else { return }
+    let id = ProjectID(trusted: text)
+    let project = try rows.read { tx in
+      try tx.first("SELECT project, name, created, callback FROM call_project WHERE project = $1", id) { Project($0) }
     }
+    known.withLock { $0[id] = project }
+  }
+
+  package func reload(_ rows: CommittedRows) throws {
+    let projects = try rows.read { try Self.all($0) }
+    known.withLock { $0 = projects }
+  }
+
+  /// Those of the database, and our own.
+  private static func all(_ tx: ReadTransaction) throws -> [ProjectID: Project] {
     let own = Project(id: .rooms, name: "rooms", created: 0)
-    known = Mutex(Dictionary(uniqueKeysWithValues: ([own] + rows).map { ($0.id, $0) }))
+    let projects = try tx.all("SELECT project, name, created, callback FROM call_project") { Project($0) }
+    return Dictionary(uniqueKeysWithValues: ([own] + projects).map { ($0.id, $0) })
   }
 
   // MARK: Checking signatures
@@ -77,7 +95,7 @@ package final class CallProjects: Sendable {
       scalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
     else { throw MatrixError.invalidParameter("A name has 1 to \(CallLimits.projectNameCharacters) characters.") }
     let now = clock.now()
-    let project = try await database.write { [self] tx in
+    let project = try await database.write { tx in
       let count = try tx.first("SELECT COUNT(*) FROM call_project") { $0.integer(0) } ?? 0
       guard count < CallLimits.projects else {
         throw MatrixError.invalidParameter("There are \(CallLimits.projects) keys already; remove some.")
@@ -85,7 +103,7 @@ package final class CallProjects: Sendable {
       let id = try Self.unusedID(tx)
       let project = Project(id: id, name: name, created: now)
       try tx.execute("INSERT INTO call_project(project, name, created) VALUES ($1, $2, $3)", id, name, now)
-      tx.afterCommit { [self] in known.withLock { $0[project.id] = project } }
+      tx.note(.project(id.text))
       return project
     }
     return (project, secrets.secret(for: "martlet.call.project \(project.id)"))
@@ -112,7 +130,7 @@ package final class CallProjects: Sendable {
         throw MatrixError.notFound("There is no such key.")
       }
       project.callback = url
-      tx.afterCommit { [self, project] in known.withLock { $0[id] = project } }
+      tx.note(.project(id.text))
       return project
     }
   }
@@ -133,12 +151,20 @@ package final class CallProjects: Sendable {
 
   /// Takes the key and its sessions away: what was signed with it is good no longer. Throws `M_NOT_FOUND`.
   package func remove(_ id: ProjectID) async throws {
-    try await database.write { [self] tx in
+    try await database.write { tx in
       guard try tx.changes("DELETE FROM call_project WHERE project = $1", id) == 1 else {
         throw MatrixError.notFound("There is no such key.")
       }
       try tx.execute("DELETE FROM call_session WHERE project = $1", id)
-      tx.afterCommit { [self] in known.withLock { $0[id] = nil } }
+      tx.note(.project(id.text))
     }
+  }
+}
+
+extension CallProjects.Project {
+  /// Of `project, name, created, callback`.
+  fileprivate init(_ row: Row) {
+    self.init(
+      id: row.identifier(0), name: ByteString(decoding: row.blob(1)), created: row.integer(2), callback: row.optionalText(3))
   }
 }

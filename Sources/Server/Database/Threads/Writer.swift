@@ -13,6 +13,7 @@ final class Writer: @unchecked Sendable {
   let others = BoundedQueue<Never>(limit: 0)
   let committedPosition: Atomic<Int64>
   let statistics = Mutex(DatabaseStatistics())
+  private let followers: CommitFollowers
   private let connection: Connection
   private let transaction: WriteTransaction
   private let batchLimit: Int
@@ -20,8 +21,11 @@ final class Writer: @unchecked Sendable {
   private var checkpoints: Checkpoints
 
   /// `connection` has the newest schema already.
-  init(_ configuration: DatabaseConfiguration, on connection: Connection) throws(DatabaseError) {
+  init(
+    _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers
+  ) throws(DatabaseError) {
     let head = try Self.head(of: connection)
+    self.followers = followers
     self.connection = connection
     transaction = WriteTransaction(on: connection, position: head)
     committedPosition = Atomic(head)
@@ -85,7 +89,7 @@ final class Writer: @unchecked Sendable {
       return giveUp(succeeded.map(\.job), to: before, because: error)
     }
     record(writes: succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started)
-    transaction.publish { committedPosition.store($0, ordering: .releasing) }
+    transaction.publish(to: followers, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
     for (_, resume) in succeeded { resume() }
   }
 

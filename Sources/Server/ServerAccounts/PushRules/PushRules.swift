@@ -1,17 +1,17 @@
 import Database
 import JSON
 import MatrixModel
+import ServerCore
 import Synchronization
 
 /// Everyone's push rules: rows of account data, compiled in memory.
 ///
 /// Spec: Client-Server API, "Push Rules: API".
-package final class PushRules: Sendable {
+package final class PushRules: NoteFollower {
   private struct Cache {
     var rules: [UserID: PushRuleSet] = [:]
-    /// What commands have made of them that are not committed yet, and which change it was.
-    var staged: [UserID: (rules: PushRuleSet, change: Int)] = [:]
-    var stagings = 0
+    /// What commands have made of them that are not committed yet, and how many changes that is.
+    var staged: [UserID: (rules: PushRuleSet, changes: Int)] = [:]
     /// Counts changes: rules read before one are not put into the cache after it.
     var changes = 0
   }
@@ -26,6 +26,7 @@ package final class PushRules: Sendable {
   package init(database: Database, accountData: AccountData) {
     self.database = database
     self.accountData = accountData
+    database.follow(.rules, by: self)
   }
 
   /// The rules of a user of this server.
@@ -79,28 +80,34 @@ package final class PushRules: Sendable {
   /// Writes the rules, and shows them to the commands that follow in this batch and, once they are durable, to everyone.
   private func store(_ rules: PushRuleSet, of userID: UserID, in tx: WriteTransaction) throws {
     try accountData.store(tx, .pushRules, rules.content(), of: userID, in: nil)
-    let (previous, change) = cache.withLock { cache in
-      cache.stagings += 1
-      return (cache.staged.updateValue((rules, cache.stagings), forKey: userID), cache.stagings)
+    let previous = cache.withLock { cache in
+      let previous = cache.staged[userID]
+      cache.staged[userID] = (rules, (previous?.changes ?? 0) + 1)
+      return previous
     }
     tx.onRollback { self.cache.withLock { $0.staged[userID] = previous } }
-    tx.afterCommit { [rules] in
-      self.cache.withLock { cache in
-        cache.changes += 1
-        if cache.rules.count >= Self.cacheLimit { cache.rules.removeAll(keepingCapacity: true) }
-        cache.rules[userID] = rules
-        if cache.staged[userID]?.change == change { cache.staged[userID] = nil }
-      }
-    }
+    tx.note(.rules(userID))
   }
 
   /// Takes rules out of memory whose row is deleted.
-  func forget(_ userID: UserID, in tx: WriteTransaction) {
-    tx.afterCommit {
-      self.cache.withLock { cache in
-        cache.changes += 1
-        cache.rules[userID] = nil
-      }
+  func forget(_ userID: UserID, in tx: WriteTransaction) { tx.note(.rules(userID)) }
+
+  /// Shows the rules that a command of this node has staged. Those that another node has changed are read again when they are needed.
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    guard case .rules(let user) = note else { return }
+    cache.withLock { cache in
+      cache.changes += 1
+      if cache.rules.count >= Self.cacheLimit { cache.rules.removeAll(keepingCapacity: true) }
+      let staged = cache.staged.removeValue(forKey: user)
+      cache.rules[user] = staged?.rules
+      if let staged, staged.changes > 1 { cache.staged[user] = (staged.rules, staged.changes - 1) }
+    }
+  }
+
+  package func reload(_ rows: CommittedRows) {
+    cache.withLock { cache in
+      cache.changes += 1
+      cache.rules.removeAll()
     }
   }
 

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Knows for each user who syncs whether there may be news, and wakes the syncs that wait for some.
 ///
-/// News is *noted* before the committed position moves (`afterCommit`) and waiters are *woken* after (`afterPublish`): who reads
+/// News is *noted* before the committed position moves (`apply`) and waiters are *woken* after: who reads
 /// the committed position and then looks for news up to it misses nothing.
-package final class Notifier: Sendable {
+package final class Notifier: NoteFollower {
   private final class Shard: Sendable {
     struct State {
       var users: [UserID: UserWatch] = [:]
@@ -27,7 +27,7 @@ package final class Notifier: Sendable {
 
   private let shards = (0..<shardCount).map { _ in Shard() }
 
-  package init() {}
+  package init(_ database: Database) { database.follow(.news, .onlyFor, by: self) }
 
   deinit {
     // Users and rooms hold each other.
@@ -38,8 +38,7 @@ package final class Notifier: Sendable {
 
   /// Tells, with the commit of `transaction`, that `position` holds something for each of `users`.
   package func publish(position: Int64, users: [UserID], in transaction: WriteTransaction) {
-    transaction.afterCommit { for user in users { self.watch(of: user)?.position.raise(to: position) } }
-    transaction.afterPublish { for user in users { self.watch(of: user)?.wake() } }
+    transaction.note(.news(users, position: position))
   }
 
   /// Tells, with the commit of `transaction`, that a room has events up to `position`, and whose membership changed by them.
@@ -72,8 +71,26 @@ package final class Notifier: Sendable {
 
   /// Tells that a room has something for one of its members alone.
   package func publish(position: Int64, room: RoomNumber, onlyFor user: UserID, in transaction: WriteTransaction) {
-    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
-    publish(position: position, users: [user], in: transaction)
+    transaction.note(.onlyFor(user, in: room, position: position))
+  }
+
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    switch note {
+    case .news(let users, let position):
+      for user in users { watch(of: user)?.position.raise(to: position) }
+    case .onlyFor(let user, let room, let position):
+      existingWatch(of: room)?.position.raise(to: position)
+      watch(of: user)?.position.raise(to: position)
+    default: break
+    }
+  }
+
+  package func wake(_ note: Note) {
+    switch note {
+    case .news(let users, _): for user in users { watch(of: user)?.wake() }
+    case .onlyFor(let user, _, _): watch(of: user)?.wake()
+    default: break
+    }
   }
 
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.

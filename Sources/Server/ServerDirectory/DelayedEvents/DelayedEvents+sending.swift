@@ -22,7 +22,7 @@ extension DelayedEvents {
         let now = clock.now()
         try transaction.execute(
           "UPDATE delayed_event SET since = $1, send_at = $2 WHERE delay_id = $3", now, now + event.delayMilliseconds, id)
-        transaction.afterPublish { self.signal.notify() }
+        transaction.note(.delayed)
       }
     }
   }

@@ -20,7 +20,7 @@ package struct DelayedEventLimits: Sendable {
 ///
 /// Each is a row, and the commit of its event finalises the row: it is sent once, also where the server stops in between. The
 /// sender's rights are those of when it is sent.
-package final class DelayedEvents: Sendable {
+package final class DelayedEvents: NoteFollower {
   package enum Action: Sendable { case send, cancel, restart }
 
   /// For how long, and how many of one user's, events that came to their end can be looked up.
@@ -45,6 +45,7 @@ package final class DelayedEvents: Sendable {
     self.clock = clock
     self.log = log
     self.state = state
+    database.follow(.delayed, .inUse, by: self)
   }
 
   /// Begins to send what is due, also what became due while the server did not run.
@@ -55,6 +56,16 @@ package final class DelayedEvents: Sendable {
     task.cancel()
     await task.value
   }
+
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    if case .inUse(.delayed, let room) = note { state.scheduled(in: room) }
+  }
+
+  package func wake(_ note: Note) {
+    if note == .delayed { signal.notify() }
+  }
+
+  package func reload(_ rows: CommittedRows) { state.forget() }
 
   // MARK: Scheduling
 
@@ -91,8 +102,11 @@ package final class DelayedEvents: Sendable {
         """, id, actor.userID, actor.deviceID?.text ?? "", draft.transactionID?.text ?? "", room.number, draft.type,
         draft.stateKey, [UInt8](draft.content.bytes), actor.timestamp, draft.delayMilliseconds, now,
         now + draft.delayMilliseconds)
-      if draft.stateKey != nil { state.scheduled(in: room.number) }
-      transaction.afterPublish { self.signal.notify() }
+      if draft.stateKey != nil {
+        state.scheduled(in: room.number)
+        transaction.note(.inUse(.delayed, room.number))
+      }
+      transaction.note(.delayed)
       return id
     }
   }

@@ -15,6 +15,9 @@ package final class DelayedState: RoomObserver {
   /// A state event waits to be sent to the room.
   func scheduled(in room: RoomNumber) { rooms.withLock { _ = $0?.insert(room) } }
 
+  /// The rooms are to be read again.
+  func forget() { rooms.withLock { $0 = nil } }
+
   package func appended(_ event: StoredEvent, to room: RoomSnapshot, in transaction: WriteTransaction) throws {
     guard let stateKey = event.stateKey, try isWaiting(in: room.number, transaction) else { return }
     let error = MatrixError.unknown(status: 409, "Another user has set the same state meanwhile.")

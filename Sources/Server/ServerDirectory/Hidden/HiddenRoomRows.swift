@@ -26,6 +26,12 @@ package final class HiddenRoomRows: Sendable {
 
   package init(accountData: AccountData) { self.accountData = accountData }
 
+  /// The room has rows.
+  func used(_ room: RoomNumber) { inUse.withLock { _ = $0?.insert(room) } }
+
+  /// The rooms are to be read again.
+  func forget() { inUse.withLock { $0 = nil } }
+
   /// Answers whether the room was not hidden before. `now` is in milliseconds since 1970.
   func hide(
     _ room: RoomNumber, _ roomID: RoomID, from user: UserID, at now: Int64, _ transaction: WriteTransaction
@@ -34,7 +40,8 @@ package final class HiddenRoomRows: Sendable {
       "INSERT INTO hidden_room(room, user_id, before) VALUES ($1, $2, $3) ON CONFLICT(room, user_id) DO NOTHING", room, user,
       now)
     guard isNew == 1 else { return false }
-    inUse.withLock { _ = $0?.insert(room) }
+    used(room)
+    transaction.note(.inUse(.hidden, room))
     let content = try JSON.object { $0.member("before", now) }
     try accountData.store(transaction, .hidden, Array(content.bytes), of: user, in: roomID)
     return true

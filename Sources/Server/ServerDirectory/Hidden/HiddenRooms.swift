@@ -9,7 +9,7 @@ import ServerRooms
 ///
 /// The commit of the message shows the room again, at a cost of those who have hidden it; where nobody has, it is a look into
 /// memory.
-package final class HiddenRooms: Sendable {
+package final class HiddenRooms: NoteFollower {
   /// Rooms of one request.
   package static let roomsLimit = 5_000
 
@@ -23,7 +23,14 @@ package final class HiddenRooms: Sendable {
     self.rooms = rooms
     self.rows = rows
     self.clock = clock
+    database.follow(.inUse, by: self)
   }
+
+  package func apply(_ note: Note, _ committed: CommittedRows) {
+    if case .inUse(.hidden, let room) = note { rows.used(room) }
+  }
+
+  package func reload(_ committed: CommittedRows) { rows.forget() }
 
   /// Hides rooms the user is in; all of them for nil. Either all are hidden or none. Answers how many were not hidden before.
   ///

@@ -8,7 +8,7 @@ import Synchronization
 /// Media IDs given out before their content comes, and the downloads that wait for it.
 ///
 /// Spec: Client-Server API, "Content repository", `POST /_matrix/media/v1/create`.
-package final class PendingUploads: Sendable {
+package final class PendingUploads: NoteFollower {
   /// Milliseconds until an unused ID expires; the spec recommends them.
   package static let lifeMilliseconds: Int64 = 24 * 60 * 60_000
   /// IDs of one user that wait for their content.
@@ -37,6 +37,7 @@ package final class PendingUploads: Sendable {
     self.database = database
     self.serverName = serverName
     self.clock = clock
+    database.follow(.media, by: self)
   }
 
   /// Gives out an ID. Throws `M_LIMIT_EXCEEDED` where the user has too many without content.
@@ -140,7 +141,7 @@ package final class PendingUploads: Sendable {
       let owner = try tx.first("SELECT user_id FROM media WHERE media_id = $1", mediaID) { row in row.text(0) }
       throw owner == nil ? MatrixError.notFound("This media ID has expired; create another.") : Self.overwriting
     }
-    tx.afterPublish { [self] in wake(mediaID) }
+    tx.note(.media(mediaID))
   }
 
   private static func check(_ tx: ReadTransaction, _ mediaID: ByteString, _ user: UserID, _ now: Int64) throws {
@@ -200,7 +201,8 @@ package final class PendingUploads: Sendable {
     }
   }
 
-  private func wake(_ mediaID: ByteString) {
+  package func wake(_ note: Note) {
+    guard case .media(let mediaID) = note else { return }
     for request in waiting.withLock({ $0[mediaID] ?? [] }) { request.finish() }
   }
 }

@@ -35,13 +35,16 @@ final class PushAudience: Sendable {
 
   /// Reads all pushers and the rooms of who has some.
   func load(_ transaction: ReadTransaction) throws {
-    let pushers = try transaction.all("SELECT user_id, app_id, pushkey, kind FROM pusher") { row in
-      (
-        id: Pusher.ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2))),
-        kind: Pusher.Kind(rawValue: row.text(3)) ?? .http
-      )
+    for (id, kind) in try Self.pushers(transaction) { add(id, kind, in: try Self.rooms(of: id.userID, transaction), at: 0) }
+  }
+
+  static func pushers(_ transaction: ReadTransaction) throws -> [Pusher.ID: Pusher.Kind] {
+    var pushers: [Pusher.ID: Pusher.Kind] = [:]
+    try transaction.query("SELECT user_id, app_id, pushkey, kind FROM pusher") { row in
+      let id = Pusher.ID(userID: row.identifier(0), appID: ByteString(row.text(1)), pushkey: ByteString(row.text(2)))
+      pushers[id] = Pusher.Kind(rawValue: row.text(3)) ?? .http
     }
-    for (id, kind) in pushers { add(id, kind, in: try Self.rooms(of: id.userID, transaction), at: 0) }
+    return pushers
   }
 
   static func rooms(of user: UserID, _ transaction: ReadTransaction) throws -> [RoomNumber] {

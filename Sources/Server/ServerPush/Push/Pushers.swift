@@ -7,7 +7,7 @@ import ServerCore
 /// The pushers of users: set, listed, and gone with their devices.
 ///
 /// Spec: Client-Server API, `POST /pushers/set`, `GET /pushers`.
-package final class Pushers: Sendable {
+package final class Pushers: NoteFollower {
   /// Pushers of one user.
   package static let countLimit = 100
 
@@ -37,6 +37,7 @@ package final class Pushers: Sendable {
     self.vapidKey = vapidKey
     self.sendsMail = sendsMail
     self.clock = clock
+    database.follow(.pusher, by: self)
   }
 
   /// The user's pushers in the order of their app IDs.
@@ -114,11 +115,7 @@ package final class Pushers: Sendable {
       pusher.deviceDisplayName, pusher.profileTag, pusher.language, Array(pusher.data.bytes), clock.now(), tx.position,
       pusher.kind == .email ? RandomText.urlSafe(bytes: 32) : nil, pusher.kind != .email && activation == nil ? 1 : 0,
       activation?.token, activation?.expiry)
-    let rooms = try PushAudience.rooms(of: id.userID, tx)
-    tx.afterCommit { [position = tx.position] in
-      self.audience.add(id, pusher.kind, in: rooms, at: position)
-      if activation != nil { self.work.activates(id) }
-    }
+    tell(tx, id)
   }
 
   /// Other users' pushers with the same key: the device has a new owner.
@@ -135,7 +132,11 @@ package final class Pushers: Sendable {
     guard removed > 0 else { return }
     try MailQueue.deleteAll(of: id, tx)
     try forgetDelivered(tx, id.userID)
-    tx.afterCommit { self.audience.remove(id) }
+    tell(tx, id)
+  }
+
+  private func tell(_ tx: WriteTransaction, _ id: Pusher.ID) {
+    tx.note(.pusher(Note.PusherNews(user: id.userID, appID: id.appID, pushkey: id.pushkey, position: tx.position)))
   }
 
   /// Deletes what no pusher of the user has still to push.

@@ -2,15 +2,18 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 import Synchronization
 
 /// Users who had what they wrote erased: who joins a room after that is shown it as if it were redacted, who was there before
 /// sees it as it is. State keeps its content, or rooms would lose their names.
 ///
 /// Spec: Client-Server API, `POST /_matrix/client/v3/account/deactivate`, `erase`.
-package final class Erasures: Sendable {
+package final class Erasures: NoteFollower {
   /// The position of each erasure. Few users are erased, so that all are kept in memory.
   private let erased = Mutex<[UserID: Int64]>([:])
+
+  init(_ database: Database) { database.follow(.erased, by: self) }
 
   /// Reads what is known at the start.
   package func load(_ transaction: ReadTransaction) throws {
@@ -20,10 +23,13 @@ package final class Erasures: Sendable {
     erased.withLock { $0 = Dictionary(rows) { $1 } }
   }
 
-  /// An erasure that commits with the transaction.
-  func note(_ user: UserID, at position: Int64, in transaction: WriteTransaction) {
-    transaction.afterCommit { self.erased.withLock { $0[user] = position } }
+  var positions: [UserID: Int64] { erased.withLock { $0 } }
+
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    if case .erased(let user, let position) = note { erased.withLock { $0[user] = position } }
   }
+
+  package func reload(_ rows: CommittedRows) throws { try rows.read { try load($0) } }
 
   /// The events as `reader` is shown them. Reads rows only where an erased user wrote one of them.
   package func shown(_ events: [StoredEvent], to reader: UserID, in room: RoomSnapshot, _ loader: () throws -> RoomLoader)

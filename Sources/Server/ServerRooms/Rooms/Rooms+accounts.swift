@@ -1,6 +1,7 @@
 import Database
 import MatrixModel
 import ServerAccounts
+import ServerCore
 
 /// What becomes of rooms with an account.
 extension Rooms: AccountObserver {
@@ -13,6 +14,6 @@ extension Rooms: AccountObserver {
   package func finishDeactivation(of user: UserID) async throws { try await leaveAll(user) }
 
   package func erased(_ user: UserID, at position: Int64, in transaction: WriteTransaction) {
-    erasures.note(user, at: position, in: transaction)
+    transaction.note(.erased(user, position: position))
   }
 }

@@ -40,7 +40,7 @@ package final class Rooms: Sendable {
   package let memberships: Memberships
   package let typing: Typing
   package let presence: Presence
-  package let erasures = Erasures()
+  package let erasures: Erasures
   package let configuration: RoomConfiguration
   package let database: Database
   let notifier: Notifier
@@ -61,6 +61,7 @@ package final class Rooms: Sendable {
     self.directory = directory
     self.observers = observers
     memberships = Memberships()
+    erasures = Erasures(database)
     typing = Typing(notifier: notifier, observers: observers)
     presence = Presence(
       isEnabled: configuration.isPresenceEnabled, database: database, memberships: memberships, counter: typing.counter,

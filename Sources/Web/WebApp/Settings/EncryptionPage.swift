@@ -50,20 +50,25 @@ final class EncryptionPage<D: DOM> {
     }
   }
 
-  /// For reports about what cannot be read: as it was when the page was opened, in English.
+  /// For reports about what cannot be read: as it is when it is unfolded, in English.
   private func addDiagnosis(in page: Node) {
     let fold = dom.element("details", "ma-fold", in: page)
-    dom.element("summary", text: .technicalDetails, in: fold)
-    let report = dom.element("div", "ma-form", in: fold)
-    dom.element("p", "ma-note", text: .technicalNote, in: report)
-    app.effects.encryption.perform(.diagnose) { [self] outcome in
-      guard frame.isOpen, case .done(let text)? = outcome else { return }
-      let source = dom.element("pre", "ma-source", text: text.string, in: report)
-      dom.setAttribute(source, "dir", "ltr")
-      dom.setAttribute(source, "lang", "en")
-      let copy = dom.button("ma-button", .copy, icon: .copy, in: report)
-      dom.on(copy, .click) { [app] _ in Host.copyToClipboard(text.string) { if $0 { app.notices.show(.copied) } } }
-      dom.flush()
+    let summary = dom.element("summary", text: .technicalDetails, in: fold)
+    let content = dom.element("div", "ma-form", in: fold)
+    dom.element("p", "ma-note", text: .technicalNote, in: content)
+    let source = dom.element("pre", "ma-source", in: content)
+    dom.setAttribute(source, "dir", "ltr")
+    dom.setAttribute(source, "lang", "en")
+    let copy = dom.button("ma-button", .copy, icon: .copy, in: dom.element("div", "ma-buttons", in: content))
+    var report = ""
+    dom.on(copy, .click) { [app] _ in Host.copyToClipboard(report) { if $0 { app.notices.show(.copied) } } }
+    dom.on(summary, .click) { [self] _ in
+      app.effects.encryption.perform(.diagnose) { [self] outcome in
+        guard frame.isOpen else { return }
+        if case .done(let text)? = outcome { report = text.string } else { report = Strings[.encryptionUnavailable] }
+        dom.setText(source, report)
+        dom.flush()
+      }
     }
   }
 

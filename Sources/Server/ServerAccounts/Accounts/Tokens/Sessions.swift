@@ -4,7 +4,7 @@ import ServerCore
 import Synchronization
 
 /// Finds the session of an access token, nearly always in memory.
-package final class Sessions: Sendable {
+package final class Sessions: NoteFollower {
   private struct Cache {
     var sessions: [AccessTokenHash: Session] = [:]
     /// Counts revocations. A session that was read from the database before a revocation is not cached after it.
@@ -29,6 +29,7 @@ package final class Sessions: Sendable {
     self.observers = observers
     self.clock = clock
     self.lifetimeMilliseconds = lifetimeMilliseconds
+    database.follow(.sessions, by: self)
   }
 
   /// The session where it is in memory: no wait.
@@ -130,13 +131,7 @@ package final class Sessions: Sendable {
 
   /// Has the cache forget a user's sessions with the commit: what the account is or may has changed.
   func forget(_ userID: UserID, _ tx: WriteTransaction) {
-    tx.afterCommit { [self] in
-      cache.withLock { cache in
-        cache.revocations += 1
-        cache.sessions = cache.sessions.filter { $0.value.userID != userID }
-      }
-      for observer in observers { observer.sessionsChanged(of: userID) }
-    }
+    tx.note(.sessions(userID, devices: []))
   }
 
   /// Takes the tokens of those devices of a user for which `isRevoked` says so; the cache forgets them with the commit.
@@ -150,12 +145,26 @@ package final class Sessions: Sendable {
       try tx.execute("DELETE FROM access_token WHERE user_id = $1 AND device_id = $2", userID, device)
       try tx.execute("DELETE FROM refresh_token WHERE user_id = $1 AND device_id = $2", userID, device)
     }
-    tx.afterCommit { [self] in
-      cache.withLock { cache in
-        cache.revocations += 1
-        cache.sessions = cache.sessions.filter { $0.value.userID != userID || !revoked.contains($0.value.deviceID) }
+    tx.note(.sessions(userID, devices: Array(revoked)))
+  }
+
+  // MARK: With the commit
+
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    guard case .sessions(let user, let devices) = note else { return }
+    cache.withLock { cache in
+      cache.revocations += 1
+      cache.sessions = cache.sessions.filter { _, session in
+        session.userID != user || !(devices.isEmpty || devices.contains(session.deviceID))
       }
-      for observer in observers { observer.sessionsChanged(of: userID) }
+    }
+    for observer in observers { observer.sessionsChanged(of: user) }
+  }
+
+  package func reload(_ rows: CommittedRows) {
+    cache.withLock { cache in
+      cache.revocations += 1
+      cache.sessions.removeAll()
     }
   }
 }

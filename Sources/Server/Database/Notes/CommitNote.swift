@@ -1,0 +1,39 @@
+/// What a job says of its commit: a value, which everyone who remembers rows applies, on this node and, in a cluster, on all others.
+package protocol CommitNote: Sendable {
+  /// Whom it concerns: see `Database.follow`.
+  var kind: UInt8 { get }
+  /// The note as another node reads it from its bytes.
+  var reread: Self { get }
+}
+
+/// Remembers rows, or has somebody wait for some. Called on the writer thread, for one note after the other in the order of commits: must not
+/// block, and must not call the database but by `rows`.
+package protocol CommitFollower: AnyObject, Sendable {
+  /// The rows of the note's commit are durable, `committedPosition` has not moved yet, no caller has resumed. If it throws, `reload` follows.
+  func apply(_ note: any CommitNote, _ rows: CommittedRows) throws
+
+  /// All notes of the commit are applied, and `committedPosition` has moved: who is woken finds all of it.
+  func wake(_ note: any CommitNote)
+
+  /// What is remembered may be wrong: forgets it or reads it again. If it throws, it is called again at the next commit.
+  func reload(_ rows: CommittedRows) throws
+}
+
+/// The rows as the last commit left them. A transaction begins when they are first read.
+package final class CommittedRows {
+  private let connection: Connection
+
+  init(on connection: Connection) { self.connection = connection }
+
+  package func read<Value>(_ body: (ReadTransaction) throws -> Value) throws -> Value {
+    if !connection.isInTransaction { try connection.run("BEGIN") }
+    return try body(ReadTransaction(on: connection))
+  }
+
+  /// Before the next job, which begins a transaction of its own.
+  func end() {
+    guard connection.isInTransaction else { return }
+    // A ROLLBACK that fails has still ended the transaction (SQLite's documentation of it).
+    do throws(DatabaseError) { try connection.run("ROLLBACK") } catch {}
+  }
+}
