@@ -353,6 +353,9 @@ async def histories_are_exchanged(context):
     async with HostileServer(context.base) as hostile:
         async with peers(context, room, [ann, bob], ["v3", "v3"], [context.base, hostile.base]) as (one, other):
             await asyncio.gather(one.ask("setUpRecovery"), other.ask("setUpRecovery"))
+            # Ann gives a history to devices only that she knows as signed.
+            await other.ask("send", text="from bob")
+            await rows(one, lambda rows: any(row.get("text") == "from bob" and row.get("trust") == "pinned" for row in rows))
             await other.ask("leave")
             await membership(one, bob, lambda now: now != "join")
             hostile.give("/media/download/", bytes((50 << 20) + 1))
