@@ -16,10 +16,12 @@ class HostileServer:
     - lies: pairs of a pattern that a path has to contain and a function, which takes the answer and returns what the client gets.
     - questions: the same of the bodies of requests, before the real server has them.
     - files: pairs of a pattern and the bytes that stand for what the real server has.
+    - poured: the number of answers with such bytes that are over, because the client has them or wants no more.
     - heard: the requests so far: method, path, body."""
 
     def __init__(self, upstream):
         self.upstream, self.lies, self.questions, self.files, self.heard = upstream, [], [], [], []
+        self.poured = 0
 
     def lie(self, pattern, change):
         """Returns the lie, for `believe`."""
@@ -54,7 +56,7 @@ class HostileServer:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in CONNECTION_HEADERS}
         for pattern, content in self.files:
             if pattern.search(request.path):
-                return web.Response(body=content)
+                return await self._pour(request, content)
         for pattern, change in self.questions:
             if re.search(pattern, request.path):
                 body = json.dumps(change(json.loads(body))).encode()
@@ -72,6 +74,18 @@ class HostileServer:
                     told = change(told)
             content = json.dumps(told).encode()
         return web.Response(status=status, body=content, headers=kept)
+
+    async def _pour(self, request, content):
+        answer = web.StreamResponse(headers={"Content-Length": str(len(content))})
+        try:
+            await answer.prepare(request)
+            for start in range(0, len(content), 1 << 20):
+                await answer.write(content[start:start + (1 << 20)])
+        except ConnectionError:
+            pass
+        finally:
+            self.poured += 1
+        return answer
 
 
 def rooms_of(sync):

@@ -57,6 +57,23 @@ import Testing
     #expect(try later.decrypt(messages[3]).plaintext == ascii("message 3"))
   }
 
+  @Test mutating func `a key that is shared again reads from where it was shared first, and is the same`() throws {
+    var outbound = OutboundGroupSession(random: &random)
+    let own = try InboundGroupSession(sharedKey: outbound.sharedKey.exposed())
+    var shared: [[UInt8]] = []
+    for number in 0..<4 {
+      shared.append(outbound.sharedKey.exposed())
+      _ = try outbound.encrypt(ascii("message \(number)"))
+    }
+    for index in shared.indices {
+      #expect(try outbound.sharedKey(at: UInt32(index), knowing: own).exposed() == shared[index])
+    }
+    let late = try InboundGroupSession(sharedKey: shared[2])
+    #expect(throws: OlmError.unreachableIndex) { try outbound.sharedKey(at: 1, knowing: late) }
+    let other = OutboundGroupSession(random: &random)
+    #expect(throws: OlmError.wrongSession) { try other.sharedKey(at: 0, knowing: own) }
+  }
+
   @Test mutating func `sessions agree if the second is a later state of the first`() throws {
     let outbound = OutboundGroupSession(random: &random)
     let whole = try InboundGroupSession(sharedKey: outbound.sharedKey.exposed())
