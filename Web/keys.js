@@ -16,7 +16,9 @@ function article(part) {
   });
   return feed?.closest('.mg-newest-first') ? seen[0] : seen.at(-1);
 }
-const entrances = part => [places.get(part), article(part), part.querySelector('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable)].filter(isSeen);
+const entrances = part => [
+  places.get(part), article(part), ...part.querySelectorAll('[tabindex="0"], textarea:enabled'), ...part.querySelectorAll(reachable),
+].filter(isSeen);
 
 // Whether the part has the focus now. What had it last may be seen and still not take it: a button that is off, a row that was deleted.
 function enter(part) {
