@@ -162,7 +162,7 @@ class Person:
     def _is_trouble(message):
         # The browser itself writes a line for every answer that is no success; the page says what matters in words. Playwright warns of
         # the service workers that a test asked it to keep away.
-        by_others = ("Failed to load resource", "net::ERR", "blocked by Playwright")
+        by_others = ("Failed to load resource", "net::ERR", "error occurred when fetching the script", "blocked by Playwright")
         return message.type in ("error", "warning") and not any(words in message.text for words in by_others)
 
     async def go_on_in_another_tab(self):

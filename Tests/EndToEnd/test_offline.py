@@ -74,8 +74,6 @@ async def _(test):
                 link.refused -= link.were_refused
             await alice.page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
             assert await alice.page.evaluate("caches.match('icon-192.png').then(found => found !== undefined)")
-            # Chromium says it itself.
-            alice.troubles.remove("An unknown error occurred when fetching the script.")
     finally:
         await link.close()
 
