@@ -1,7 +1,7 @@
 // The Worker that has the machine of end-to-end encryption (Sources/Web/EncryptionWorker), so that no key and no arithmetic of it is on the page's
 // thread. It has no network and no store: it takes messages and answers with messages, in order (EncryptionRequest, EncryptionReport).
 
-import { fetchProgram } from './program.js';
+import { fetchProgram, keepTrying } from './program.js';
 
 let program = null;
 const waiting = [];
@@ -45,16 +45,8 @@ function onBuilding() {
   return () => postMessage('built');
 }
 
-// Without a network it tries again, ever less often: the rooms wait for it.
-async function fetched() {
-  for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
-    try { return await fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url), onBuilding); } catch (error) { console.info(String(error)); }
-    await new Promise(resolve => setTimeout(resolve, pause));
-  }
-}
-
 async function start() {
-  const answer = await fetched();
+  const answer = await keepTrying(() => fetchProgram(new URL('EncryptionWorker.wasm', import.meta.url), onBuilding));
   if (!answer.ok) throw new Error('status ' + answer.status);
   const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), imports);
   program = instance.exports;

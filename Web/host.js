@@ -12,7 +12,7 @@ import { applyLook } from './look.js';
 import { networkService } from './network.js';
 import { isInStrangersPage, notice, pageService } from './page.js';
 import { placePopovers } from './popover.js';
-import { Program, later, persist } from './program.js';
+import { Program, keepTrying, later } from './program.js';
 import { setting, settingService } from './settings.js';
 import { storeService } from './store.js';
 
@@ -72,10 +72,11 @@ function onTrouble(kind) {
 
 // What the first screen does not need is fetched behind it, so that it is there when the network is not.
 async function fetchRest(program) {
-  await Promise.all([program.loadParts(), ...[() => import('./gestures.js'), () => import('./viewer.js'), () => import('./marks.js')].map(persist)]);
+  const scripts = [() => import('./gestures.js'), () => import('./viewer.js'), () => import('./marks.js')];
+  await Promise.all([program.loadParts(), ...scripts.map(keepTrying)]);
   program.fetchServices();
   // The service worker asks for all files of the page again.
-  if (isOurPage && !program.frame) persist(() => import('./shell.js'));
+  if (isOurPage && !program.frame) keepTrying(() => import('./shell.js'));
 }
 
 async function start() {

@@ -25,7 +25,7 @@ function fetchedLater(load) {
     if (script !== null) { ask(script); return; }
     waiting.push(ask);
     if (waiting.length > 1) return;
-    persist(load).then(loaded => {
+    keepTrying(load).then(loaded => {
       // What is asked meanwhile stands behind.
       while (waiting.length > 0) {
         try { waiting.shift()(loaded); } catch (error) { console.error(error); }
@@ -36,7 +36,7 @@ function fetchedLater(load) {
 }
 
 // Without a network it tries again, ever less often: somebody waits for it.
-export async function persist(load) {
+export async function keepTrying(load) {
   for (let pause = 1000; ; pause = Math.min(2 * pause, 30_000)) {
     try { return await load(); } catch (error) { console.info(String(error)); }
     await new Promise(resolve => setTimeout(resolve, pause));
@@ -177,10 +177,8 @@ export class Program {
     return this.#instantiate(new URL(file, this.url), given);
   }
 
-  #instantiate(url, given) { return instantiate(url, given, () => this.building()); }
+  #instantiate(url, given) { return instantiate(url, given, () => this.#onTrouble('building')); }
 
-  // A file is still being built on the server: says so until what it returns is called.
-  building() { return this.#onTrouble('building'); }
 
   // Behind the first screen, so that they are there when they are needed, or the network is not. One after the other, as
   // Web/program-parts.txt has them: a slow network is not shared by the room and what is needed after it. The page for administrators

@@ -1,9 +1,9 @@
 // Keeps the page's own files for the time without a network (sw.js). Where the connection is lost meanwhile it is begun again: notifications
 // and what waits to be sent need the service worker, too.
 
-import { persist } from './program.js';
+import { keepTrying } from './program.js';
 
-if ('serviceWorker' in navigator) persist(install);
+if ('serviceWorker' in navigator) keepTrying(install);
 
 async function install() {
   const registration = await register();

@@ -6,11 +6,11 @@ import Testing
 private struct Refused: Error {}
 
 private struct Told: CommitNote, Equatable {
-  var kind: UInt8 = 1
+  var kindNumber: UInt8 = 1
   let author: String
   var wasReread = false
 
-  var reread: Told { Told(kind: kind, author: author, wasReread: true) }
+  var reread: Told { Told(kindNumber: kindNumber, author: author, wasReread: true) }
 }
 
 /// Writes down what it is told, and what it finds then.
@@ -59,9 +59,9 @@ private final class Follower: CommitFollower {
 struct FollowerTests {
   let folder = try! Folder()
 
-  private func add(_ author: String, kind: UInt8 = 1, to database: Database) throws {
+  private func add(_ author: String, kindNumber: UInt8 = 1, to database: Database) throws {
     try database.writeBlocking { transaction in
-      transaction.post(Told(kind: kind, author: author))
+      transaction.post(Told(kindNumber: kindNumber, author: author))
       try transaction.addNote(by: author)
     }
   }
@@ -102,8 +102,8 @@ struct FollowerTests {
     #expect(gone?.all.count == 2)
     gone = nil
     #expect(watched == nil)
-    try add("b", kind: 200, to: database)
-    try add("c", kind: 9, to: database)
+    try add("b", kindNumber: 200, to: database)
+    try add("c", kindNumber: 9, to: database)
     #expect(other.all == [#"c at 2, ["a", "b", "c"]"#, "c wakes at 3"])
   }
 
@@ -113,7 +113,7 @@ struct FollowerTests {
     let follower = Follower(database, failures: (apply: 1, reload: 2))
     try add("a", to: database)
     #expect(follower.all == ["a wakes at 1"])
-    try add("b", kind: 7, to: database)
+    try add("b", kindNumber: 7, to: database)
     #expect(follower.all == ["a wakes at 1"])
     try database.writeBlocking { _ = try $0.addNote(by: "c") }
     #expect(follower.all == ["a wakes at 1", #"reload: ["a", "b", "c"]"#])

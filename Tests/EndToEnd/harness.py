@@ -192,8 +192,11 @@ class Runner:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _give_up(self, *_):
-        # A test may have a loop of its own.
-        loop = asyncio._get_running_loop() or self._runner.get_loop()
+        try:
+            # A test may have a loop of its own.
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            loop = self._runner.get_loop()
         waiting = [" < ".join(reversed(stack(task.get_coro()))) for task in asyncio.all_tasks(loop)]
         raise Stuck("\n".join([f"after {TEST_SECONDS + STUCK_SECONDS} seconds", *waiting]))
 

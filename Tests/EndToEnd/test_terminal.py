@@ -365,7 +365,8 @@ def changes(context):
                 return record["event_id"] == later and record["kind"] in ("redaction", "redacted")
 
             def is_all_told(text):
-                return "the end" in text and any(map(is_gone, records_in(text)))
+                records = records_in(text)
+                return "the end" in text and any(map(is_gone, records)) and any(record.get("key") == "\u001b[2J" for record in records)
             records = records_in(lines_until(machine, is_all_told))
             shown = lines_until(person, lambda text: all(part in text for part in ("the end\n", " edited ", "[2J")))
         finally:

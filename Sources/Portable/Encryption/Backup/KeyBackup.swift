@@ -50,7 +50,9 @@ package struct KeyBackup: Sendable {
 
   /// A version that this device has just made.
   package init(version: ByteString, pair: Curve25519KeyPair) {
-    (self.version, key, self.pair) = (version, pair.key, pair)
+    self.version = version
+    key = pair.key
+    self.pair = pair
   }
 
   /// A version that the server has, if it can be trusted.

@@ -55,7 +55,7 @@ final class CommitFollowers: Sendable {
   }
 
   private func followers(of note: any CommitNote) -> [Entry] {
-    let kind = Int(note.kind)
+    let kind = Int(note.kindNumber)
     return state.withLock { $0.lists.count > kind ? $0.lists[kind] : [] }
   }
 }

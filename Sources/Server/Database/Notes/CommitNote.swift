@@ -1,7 +1,7 @@
 /// What a job says of its commit: a value, which everyone who remembers rows applies, on this node and, in a cluster, on all others.
 package protocol CommitNote: Sendable {
   /// Whom it concerns: see `Database.follow`.
-  var kind: UInt8 { get }
+  var kindNumber: UInt8 { get }
   /// The note as another node reads it from its bytes.
   var reread: Self { get }
 }

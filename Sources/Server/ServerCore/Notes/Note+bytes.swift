@@ -10,7 +10,7 @@ extension Note {
     var writer = NoteWriter()
     writer.bytes.append(version)
     for note in notes {
-      writer.bytes.append(note.sort.rawValue)
+      writer.bytes.append(note.kind.rawValue)
       var fields = NoteWriter()
       note.write(to: &fields)
       writer.write(fields.bytes)

@@ -76,7 +76,7 @@ package enum Note: Sendable, Equatable {
     case purged, receipts, news, onlyFor, rules, sessions, erased, pusher, project, media, delayed, work, inUse, toDevice
   }
 
-  package var sort: Kind {
+  package var kind: Kind {
     switch self {
     case .room: .room
     case .purged: .purged

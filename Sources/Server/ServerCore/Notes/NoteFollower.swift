@@ -21,7 +21,7 @@ extension NoteFollower {
 }
 
 extension Note: CommitNote {
-  package var kind: UInt8 { sort.rawValue }
+  package var kindNumber: UInt8 { kind.rawValue }
 
   package var reread: Note {
     guard let note = Note.decode(Note.encode([self]))?.first else { preconditionFailure("\(self) does not survive its bytes") }
