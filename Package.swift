@@ -78,6 +78,7 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "ClientCore", "EncryptionLink", "Messenger", "SearchIndex", "WebHost"],
       settings: web),
     module("PageWidgets", in: "Web", uses: ["Messenger", "WebHost"], settings: web),
+    module("PageWords", in: "Web", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger", "PageWidgets"], settings: web),
     module(
       "SecurityDialogs", in: "Web",
       uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
@@ -85,7 +86,7 @@ let package = Package(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "PageWidgets", "SecurityDialogs", "WebHost"
+        "ClientHost", "EncryptionLink", "PageWidgets", "PageWords", "SecurityDialogs", "WebHost"
       ],
       settings: web),
     program(
@@ -285,7 +286,7 @@ let package = Package(
       of: "WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets",
-        "WebHost"
+        "PageWords", "WebHost"
       ]),
     tests(
       of: "SecurityDialogs",

@@ -109,6 +109,64 @@ async def screens(person, room, say):
     await page.get_by_role("dialog").get_by_role("button", name="thumbs up").first.wait_for()
     yield "emoji"
     await page.keyboard.press("Escape")
+    async for name in room_dialogs(person, say):
+        yield name
+
+
+async def room_dialogs(person, say):
+    """What opens over a room: from a message, from the composer, from the menu and the details of the room."""
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    button = lambda words: page.get_by_role("button", name=say[words], exact=True)
+    beside = page.get_by_role("complementary")
+
+    async def opened(*ways):
+        """By these menu items or buttons, one after another."""
+        for words in ways:
+            await person.choose(say[words])
+        await dialog.get_by_role("heading").first.wait_for()
+
+    async def close():
+        await page.keyboard.press("Escape")
+        await dialog.wait_for(state="detached")
+
+    for words in ("Forward…", "Message info", "Report", "Delete for everyone"):
+        await person.message("an answer" if words == "Delete for everyone" else "first of all").click(button="right")
+        await opened(words)
+        yield words
+        await close()
+    for words in ("Poll", "Share location"):
+        await button("Send something else").click()
+        if words == "Poll":
+            yield "menu of the composer"
+        await opened(words)
+        yield words
+        await close()
+    for words in ("Saved messages", "Export chat…", "Jump to a date", "Keyboard shortcuts"):
+        await button("More about this room").click()
+        await opened(words)
+        yield words
+        await close()
+    for words in ("Threads", "Pinned messages"):
+        await button("More about this room").click()
+        await person.choose(say[words])
+        if words == "Threads":
+            await beside.get_by_role("button", name=say["Close"]).wait_for()
+            yield "threads"
+            await beside.get_by_role("button", name=say["Close"]).click()
+    await button("Members and settings").click()
+    await beside.get_by_role("list", name=say["People"]).get_by_role("button").nth(1).click()
+    await dialog.get_by_role("heading").first.wait_for()
+    yield "a member's card"
+    await close()
+    for words in ("Invite", "Room settings"):
+        await beside.get_by_role("button", name=say[words], exact=True).click()
+        await dialog.get_by_role("heading").first.wait_for()
+        yield words
+        for tab in await dialog.get_by_role("tab").all():
+            await tab.click()
+            yield f"{words}, {await tab.inner_text()}"
+        await close()
+    await beside.get_by_role("button", name=say["Close"]).click()
 
 
 def everything(alice, boris):
@@ -144,7 +202,7 @@ async def look_at_all(test, alice_user, room, look, language="en", size=None, th
             assert wide <= 0, f"{name}, {look}: {wide} pixels are beyond the edge"
 
 
-# Proves C66
+# Proves C66. Up to 80 s: some sixty screens in three looks.
 @test("each screen has names for all there is to do, sound references, and letters that can be read, in light and dark and high contrast")
 async def _(test):
     alice_user, boris_user = User(test.base, "alice"), User(test.base, "boris")

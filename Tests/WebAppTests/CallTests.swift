@@ -3,6 +3,7 @@ import EncryptionLink
 import JSON
 import MatrixModel
 import PageWidgets
+import PageWords
 import Testing
 import WebHost
 

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import MessengerTesting
 import PageWidgets
+import PageWords
 import Testing
 import WebHost
 

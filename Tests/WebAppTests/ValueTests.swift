@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import MatrixModel
 import PageWidgets
+import PageWords
 import Testing
 
 @testable import WebApp

@@ -3,6 +3,7 @@ import ClientHost
 import JSON
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Changes the user's picture or name from a page that shows them. Its button is busy meanwhile, and the page shows errors.

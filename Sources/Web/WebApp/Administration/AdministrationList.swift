@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// A list from the server, page by page, with a field to search it and a table to show it. `PagedList` decides, this shows.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What a section stands in while it is open: its heading, its body, a line for troubles; and how it asks the server.

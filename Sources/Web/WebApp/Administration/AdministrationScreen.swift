@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The page for administrators of the server, in place of the rooms: its sections on one side, the one that is open beside them. Others

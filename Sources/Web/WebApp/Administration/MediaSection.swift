@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Who has uploaded how much, and deleting what is old.

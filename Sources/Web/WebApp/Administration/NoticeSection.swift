@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What the server says to its users: to one, or to all.

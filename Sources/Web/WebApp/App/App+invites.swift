@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Invite links: the page's addresses behind `#/join/`, before and after somebody is signed in.

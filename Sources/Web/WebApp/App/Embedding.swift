@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The program in a frame of `<martlet-messenger homeserver room>`: one room, and a page around it that asks for things and is told

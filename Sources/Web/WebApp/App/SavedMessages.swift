@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The messages that the account keeps for itself, as bookmarks: in each room's account data, by MSC2437. Changes go to the server one after

@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import SecurityDialogs
 
 /// Verifications in this page: the dialog of the one that the person takes part in, and those that others have asked for.

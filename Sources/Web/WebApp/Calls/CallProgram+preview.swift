@@ -2,6 +2,7 @@ import ClientCore
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What stands before each call: nothing is sent or rung until one has seen how one will be seen and heard.

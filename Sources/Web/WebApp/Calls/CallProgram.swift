@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Calls in rooms. Their program is another one (`Sources/Web/RoomCalls`), loaded when there is first a call: it is told what is known of

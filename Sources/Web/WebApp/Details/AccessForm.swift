@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Who may join a room, who may read what was said before, and whether guests may.
 final class AccessForm<D: DOM> {

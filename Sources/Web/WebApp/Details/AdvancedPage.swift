@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What is rarely touched of a room: slow mode, rules that others keep, its ID and version.

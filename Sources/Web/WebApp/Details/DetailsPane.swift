@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Beside a conversation: of a direct chat the person, else the room and who is in it. What is rarely needed is in its settings.
 final class DetailsPane<D: DOM> {

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// `GroupList`, made anew when the groups change.
 final class GroupsPage<D: DOM> {

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// A member of a room: who it is, a way to write to them, and the actions that the user may take.
 struct MemberDialog<D: DOM> {

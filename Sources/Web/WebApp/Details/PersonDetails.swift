@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The other person of a direct chat: who it is, whether they are there, the rooms both are in, and what can be done about them.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Picture, name, topic and address of a room; in its settings each with a way to change it for those who may.

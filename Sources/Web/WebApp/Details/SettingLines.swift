@@ -1,6 +1,7 @@
 import ClientCore
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Settings below each other, each saved on its own: a choice for those who may choose, for others what holds. Where the server refuses
 /// the choice goes back.

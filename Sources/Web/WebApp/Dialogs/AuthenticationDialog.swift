@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Asks for what the server wants to know first: the password, an e-mail address, agreement to its terms. To anything else it leads

@@ -1,6 +1,7 @@
 import ClientCore
 import Messenger
 import PageWidgets
+import PageWords
 
 /// A question before something that cannot be taken back.
 struct ConfirmDialog<D: DOM> {

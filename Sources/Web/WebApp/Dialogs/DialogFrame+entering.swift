@@ -2,6 +2,7 @@ import ClientCore
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 extension DialogFrame {
   /// Asks for what leads into a room: closes the dialog and goes there, or says in `trouble` what went wrong.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Shows by a link in a mail whose an address is, for what the server does only for its owner.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import Messenger
 import PageWidgets
+import PageWords
 
 /// One line of text and what is done with it: a name, a topic.
 struct PromptDialog<D: DOM> {

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// The people that users can ask for help, as the server says it.
 final class SupportBox<D: DOM> {

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// The saved messages of all rooms, the one that was saved last first. Each leads to its place, or is removed from the list.
 final class SavedDialog<D: DOM> {

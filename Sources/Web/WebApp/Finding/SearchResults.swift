@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What the box above the list finds: rooms, people, messages and public rooms, each in a group of its own. What the account knows stands

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Rooms and people that fit what is typed: what the account knows at once, everybody else as the server answers.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// An invitation that a link brought to somebody who is signed in: the card, and *Join*.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Invites people into a room or space.
 final class InvitePeopleDialog<D: DOM> {

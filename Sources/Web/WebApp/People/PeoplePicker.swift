@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// A field in which people are found as one types, wherever people are chosen. Source: ARIA Authoring Practices, "Combobox".

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// What a word that is being written may become: a member behind `@`, an emoji or a picture behind `:`, a command behind `/`.
 /// Source: ARIA Authoring Practices, "Combobox".

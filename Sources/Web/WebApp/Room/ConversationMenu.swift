@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What can be done in a room, beside writing.

@@ -2,6 +2,7 @@ import ClientCore
 import JSON
 import MatrixModel
 import PageWidgets
+import PageWords
 
 /// Pictures that may stand in a text under a name, as the packs of the account and of the room one writes in have them. They are asked for
 /// when somebody first writes a colon there.

@@ -4,6 +4,7 @@ import MatrixModel
 import MessageRows
 import Messenger
 import PageWidgets
+import PageWords
 
 /// A step of rows that are made when all steps are in: only then are items and places those that the client has.
 enum RowStep {

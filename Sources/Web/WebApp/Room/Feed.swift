@@ -4,6 +4,7 @@ import MatrixModel
 import MessageRows
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// One timeline of the client in one list of the messenger: that of a room, of a thread, around a message, of what is pinned.

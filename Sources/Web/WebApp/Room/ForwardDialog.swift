@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Sends messages on to rooms and people, found as by the box above the list. Several can be chosen; those that are stay on top.

@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What can be done with a message; opened by its context menu, by its button, by Enter.

@@ -4,6 +4,7 @@ import MatrixModel
 import MessageRows
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Stands where messages will, as long as nobody has written any: of a chat the person, of a room what it is and what can be done first.

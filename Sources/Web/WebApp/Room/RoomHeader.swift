@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Above the messages: the way back, who or what this is, the way to the details.
@@ -137,8 +138,10 @@ final class RoomHeader<D: DOM> {
 
   private func subtitle(_ room: Room) -> String {
     if room.isServerNotice { return Strings[.fromServer] }
-    if let topic = room.topic { return topic.string }
-    if let user = room.directUserID { return app.client.presence(of: user).map { Strings.words(for: $0) } ?? "" }
-    return room.membership == .join ? Strings[.members, count: room.joinedMemberCount] : ""
+    let topic = room.topic?.string
+    if let user = room.directUserID { return topic ?? app.client.presence(of: user).map { Strings.words(for: $0) } ?? "" }
+    guard room.membership == .join else { return topic ?? "" }
+    let members = Strings[.members, count: room.joinedMemberCount]
+    return topic.map { members + " · " + $0 } ?? members
   }
 }

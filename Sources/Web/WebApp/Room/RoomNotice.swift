@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Stands in place of the composer where one cannot write: an invitation, a room that was left, an encrypted or moved one.
 final class RoomNotice<D: DOM> {

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The open room: header, messages, composer and side panels. If the user is not in the room, it offers the ways in.

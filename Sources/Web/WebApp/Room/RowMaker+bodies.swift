@@ -5,6 +5,7 @@ import MatrixModel
 import MessageRows
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What stands in a message.

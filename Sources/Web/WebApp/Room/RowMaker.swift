@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Turns items of the client's timeline into rows of the messenger. Rows of one author share one `Sender`.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Looks for messages on the server: of one room, or of all; by words, by who said it, by what it is, by when.

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The stickers of the account and of a room, to pick one, to add some to the own ones and to take them away.

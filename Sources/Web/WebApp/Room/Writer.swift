@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The composer of a room or a thread: Markdown, what it answers or edits, completions, commands, files, the draft.

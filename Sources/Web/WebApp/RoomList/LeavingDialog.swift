@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// Many rooms are left by one request, which the server may go on with for a while. Who closes the dialog hears of the end all the same.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Several conversations at once: read, out of the way, or left.
 final class ManyRoomsDialog<D: DOM> {

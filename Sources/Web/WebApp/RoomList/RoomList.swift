@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// The conversations in sections: invitations, favourites, people, rooms, what is of low priority.

@@ -2,6 +2,7 @@ import ClientCore
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What the user is notified about in a room.

@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// The password, the e-mail addresses, and the end of the account.
 final class AccountPage<D: DOM> {

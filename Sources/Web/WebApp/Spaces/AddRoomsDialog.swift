@@ -3,6 +3,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 
 /// Adds rooms that the user is in to a space.
 struct AddRoomsDialog<D: DOM> {

@@ -5,7 +5,7 @@ import PageWidgets
 
 /// Why something did not happen, in words that say what to do.
 extension Strings {
-  static func words(for error: ClientError) -> String {
+  package static func words(for error: ClientError) -> String {
     switch error {
     case .network: self[.serverSilent]
     case .refused(let status, let code, let message, _): refused(status, code, message)
@@ -35,14 +35,14 @@ extension Strings {
   }
 
   /// At the sign-in form some codes mean something nearer.
-  static func wordsAtSignIn(for error: ClientError) -> String {
+  package static func wordsAtSignIn(for error: ClientError) -> String {
     guard case .refused(_, let code, _, _) = error else { return words(for: error) }
     return code == .forbidden ? self[.signInWrong] : words(for: error)
   }
 
   /// Where it is about a mail some codes mean something nearer. Spec: Client-Server API, `…/email/requestToken`; "Email-based
   /// (identity / homeserver)".
-  static func wordsOfMail(for error: ClientError) -> String {
+  package static func wordsOfMail(for error: ClientError) -> String {
     switch error {
     case .authenticationNeeded: return self[.mailNotFollowed]
     case .refused(_, let code, _, _):
@@ -57,7 +57,7 @@ extension Strings {
 
   /// Whether a registration was refused at the stage of the token. Spec: "User-interactive authentication": 401 where a stage
   /// fails.
-  static func isAboutToken(_ error: ClientError) -> Bool {
+  package static func isAboutToken(_ error: ClientError) -> Bool {
     guard case .refused(401, _, _, _) = error else { return false }
     return true
   }

@@ -6,7 +6,7 @@ import PageWidgets
 
 /// What rooms are called, and what happened in them.
 extension Strings {
-  static func words(for name: RoomName) -> String {
+  package static func words(for name: RoomName) -> String {
     switch name {
     case .text(let text): text.string
     case .members(let names, let others):
@@ -16,7 +16,7 @@ extension Strings {
   }
 
   /// Several names in one text.
-  static func list(_ parts: [String]) -> String {
+  package static func list(_ parts: [String]) -> String {
     guard let last = parts.last, var list = parts.first else { return "" }
     if parts.count == 1 { return last }
     for part in parts.dropFirst().dropLast() { list = self[.listed, list, part] }
@@ -24,14 +24,14 @@ extension Strings {
   }
 
   /// A time that a room was given, in the largest unit that it is a whole number of.
-  static func words(forMilliseconds time: Int64) -> String {
+  package static func words(forMilliseconds time: Int64) -> String {
     let seconds = (time + 999) / 1_000
     if seconds % 3_600 == 0 { return self[.hours, "\(seconds / 3_600)"] }
     return seconds % 60 == 0 ? self[.minutes, "\(seconds / 60)"] : self[.seconds, "\(seconds)"]
   }
 
   /// What a person is called among others: the first word of the name, and the next one as well behind an abbreviation ("Dr. Blum").
-  static func firstName(_ name: String) -> String {
+  package static func firstName(_ name: String) -> String {
     var first: [UInt8] = []
     for byte in name.utf8 {
       if byte == 0x20, let last = first.last, last != UInt8(ascii: ".") { break }
@@ -41,13 +41,13 @@ extension Strings {
   }
 
   /// What stands before a message in a line: "You:", "Boris:".
-  static func prefix(of sender: UserID, in room: Room, isOwn: Bool) -> String {
+  package static func prefix(of sender: UserID, in room: Room, isOwn: Bool) -> String {
     if isOwn { return self[.you, ""].trimmed }
     return room.isDirect ? "" : self[.labelled, firstName(room.displayName(of: sender).string), ""].trimmed
   }
 
   /// A message in a few words.
-  static func short(_ content: MessageContent) -> String {
+  package static func short(_ content: MessageContent) -> String {
     switch content.kind {
     case .text, .emote, .notice, .gallery, .poll, .unknown: content.previewText.string
     case .image: self[.image]
@@ -64,7 +64,7 @@ extension Strings {
   /// - Parameters:
   ///   - sender: who did it.
   ///   - name: the shown name of a member.
-  static func words(for change: StateChange, by sender: String, name: (UserID) -> String) -> String {
+  package static func words(for change: StateChange, by sender: String, name: (UserID) -> String) -> String {
     switch change {
     case .joined(let user): self[.joined, name(user)]
     case .left(let user, let reason): because(reason, self[.leftRoom, name(user)])
@@ -142,7 +142,7 @@ extension Strings {
     return historyVisibility == "joined" ? .historyJoined : .historyChanged
   }
 
-  static func words(for call: CallSummary) -> String {
+  package static func words(for call: CallSummary) -> String {
     switch call.outcome {
     case .open: self[.callMade]
     case .ended(let milliseconds): self[.callMade] + " (" + ClockText.minutes(max(1_000, milliseconds)) + ")"
@@ -151,7 +151,7 @@ extension Strings {
     }
   }
 
-  static func words(for verification: VerificationSummary) -> String {
+  package static func words(for verification: VerificationSummary) -> String {
     let state: Key =
       switch verification.state {
       case .asked: .verificationWaiting

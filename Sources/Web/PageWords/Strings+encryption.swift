@@ -5,7 +5,7 @@ import PageWidgets
 /// What is said of encrypted messages.
 extension Strings {
   /// Why it cannot be read, and what to do if there is something.
-  static func words(for reason: UndecryptableReason) -> String {
+  package static func words(for reason: UndecryptableReason) -> String {
     switch reason {
     case .waiting: Strings[.waitingForKey]
     case .withheld(.blacklisted): Strings[.keyBlocked]
@@ -23,7 +23,7 @@ extension Strings {
   }
 
   /// What is off; nil if nothing is.
-  static func words(for trust: MessageTrust) -> String? {
+  package static func words(for trust: MessageTrust) -> String? {
     switch trust {
     case .verified, .pinned: nil
     case .unsignedDevice: Strings[.fromUnsigned]
