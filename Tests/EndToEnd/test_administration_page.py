@@ -49,7 +49,8 @@ async def press(person, name, within=None):
 
 
 async def agree(person, name):
-    """In the dialog, which goes away when it is done."""
+    """In the dialog, which has no fault for axe and goes away when it is done."""
+    await check(person, name)
     await person.dialog.get_by_role("button", name=name, exact=True).click()
     await person.page.get_by_role("dialog").wait_for(state="detached")
 
