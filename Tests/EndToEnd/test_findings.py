@@ -1,0 +1,198 @@
+"""What the first people who tried the page stumbled over (Documentation/Usability.md has the list), where no test of a feature would notice it."""
+import re
+from urllib.parse import quote
+
+from browser import expect, in_room, people, send_files
+from client import User, fresh
+from harness import test
+from test_browser import html, picture, post, upload
+from test_composer import two_in
+
+NEEDS_BROWSER = True
+
+ARABIC = "صباح الخير يا أصدقاء، الشاي جاهز والخبز ما زال دافئا، تعالوا جميعا إلى الحديقة قبل أن يبرد كل شيء"
+# Whether the first word of a text that is cut is whole in view: it begins where one begins to read.
+BEGINS = """node => {
+  const range = document.createRange(), box = node.getBoundingClientRect(), text = document.createTreeWalker(node, NodeFilter.SHOW_TEXT).nextNode();
+  range.setStart(text, 0);
+  range.setEnd(text, text.data.indexOf(' '));
+  const word = range.getBoundingClientRect();
+  return node.scrollWidth > node.clientWidth && word.width > 0 && word.left >= box.left - 1 && word.right <= box.right + 1;
+}"""
+
+
+# Proves U16, U19.
+@test("the list says what a message says without its marks, and cuts an Arabic one where its reader stops")
+async def _(test):
+    room, users = two_in(test, "Letters")
+    for language, name in (("en", "Your profile"), ("ar", "ملفك الشخصي")):
+        async with people(test, "alice", fresh=language != "en", locale=language) as alice:
+            await alice.sign_in(users["alice"], profile=name)
+            post(users["boris"], room, html("**bold** `code`", "<strong>bold</strong> <code>code</code>"))
+            preview = alice.page.locator(".ma-entry-preview").first
+            await expect(preview).to_contain_text("bold code")
+            users["boris"].send(room, ARABIC)
+            await expect(preview).to_contain_text("صباح")
+            assert await preview.evaluate(BEGINS), language
+
+
+# A picture as it stands in a message or before it is sent: how wide to how high, and its longest side.
+SHAPE = "image => { const { width, height } = image.getBoundingClientRect(); return [width / height, Math.max(width, height), image.naturalWidth / image.naturalHeight, getComputedStyle(image).objectFit]; }"
+
+
+# Proves U17, U18.
+@test("a picture is whole before and after it is sent, with a file beside it too, and what takes it away is not on its face")
+async def _(test):
+    room, users = two_in(test, "Shapes")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        async with page.expect_file_chooser() as chooser:
+            await page.get_by_role("button", name="Attach a file").click()
+        await (await chooser.value).set_files([{"name": "tall.png", "mimeType": "image/png", "buffer": picture(60, 180)},
+                                               {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"water the beans"}])
+        image = alice.loaded(alice.dialog.get_by_role("img")).first
+        await image.wait_for()
+        ratio, _, natural, fit = await image.evaluate(SHAPE)
+        assert abs(ratio - natural) < 0.02 or fit == "contain", (ratio, natural, fit)
+        away, face = [await place.bounding_box() for place in (alice.dialog.get_by_role("button", name="Remove tall.png"), image)]
+        apart = [away[side] >= face[side] + face[size] or away[side] + away[size] <= face[side] for side, size in (("x", "width"), ("y", "height"))]
+        assert any(apart), (away, face)
+        await send_files(alice)
+        shown = alice.loaded(page.get_by_role("img", name="tall.png"))
+        await shown.wait_for()
+        await page.get_by_text("notes.txt").wait_for()
+        ratio, side, natural, _ = await shown.evaluate(SHAPE)
+        assert abs(ratio - natural) < 0.02 and side <= 320, (ratio, natural, side)
+        # A picture that another client sends.
+        boris = users["boris"]
+        sent = upload(boris, picture(60, 180), "both.png", "image/png")
+        post(boris, room, {"msgtype": "m.image", "body": "both.png", "url": sent, "info": {"w": 60, "h": 180, "mimetype": "image/png"}})
+        shown = alice.loaded(page.get_by_role("img", name="both.png"))
+        ratio, side, natural, _ = await shown.evaluate(SHAPE)
+        assert abs(ratio - natural) < 0.02 and side <= 320, (ratio, natural, side)
+
+
+# Proves U32.
+@test("one's own messages of one group stand at even distances, whatever is said beside them")
+async def _(test):
+    room, users = two_in(test, "Even")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        for number in range(4):
+            await alice.write(f"line {number}")
+            await alice.sees(f"line {number}")
+        await alice.feed.get_by_text(re.compile("^(Sent|Delivered)$")).wait_for()
+        boxes = await alice.page.locator(".mg-own .mg-bubble").evaluate_all("bubbles => bubbles.map(bubble => bubble.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])")
+        gaps = [after[0] - before[1] for before, after in zip(boxes, boxes[1:])]
+        assert len(gaps) == 3 and max(gaps) - min(gaps) <= 1, gaps
+
+
+# Proves U31.
+@test("a finger that taps a message leaves no bar standing over its neighbour")
+async def _(test):
+    room, users = two_in(test, "Tap")
+    for number in range(3):
+        users["boris"].send(room, f"number {number}")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True) as alice:
+        await alice.message("number 1").tap()
+        await alice.rest()
+        await expect(alice.page.get_by_role("toolbar").locator("visible=true")).to_have_count(0)
+
+
+# Proves U5, U7.
+@test("a message's menu has groups, deleting is red, and emoji are drawn by the system's own font first")
+async def _(test):
+    room, users = two_in(test, "Signs")
+    users["alice"].send(room, "mine \U0001f331")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.message("mine").click(button="right")
+        assert await alice.page.get_by_role("menu").get_by_role("separator").count() >= 2
+        delete, reply = alice.line("Delete for everyone"), alice.line("Reply")
+        red, plain = [await line.evaluate("line => getComputedStyle(line).color.match(/[0-9.]+/g).map(Number)") for line in (delete, reply)]
+        assert red[0] > red[1] + 80 and red[0] > red[2] + 80 and abs(plain[0] - plain[1]) < 40, (red, plain)
+        signs = alice.page.get_by_role("menuitem", name="React with")
+        assert await signs.count() == 6
+        families = [await signs.first.evaluate("sign => getComputedStyle(sign).fontFamily")]
+        await alice.choose("React")
+        families.append(await alice.dialog.get_by_role("button", name="thumbs up").first.evaluate("sign => getComputedStyle(sign).fontFamily"))
+        assert all(family.startswith('"Apple Color Emoji", "Segoe UI Emoji", "Noto Color Emoji"') for family in families), families
+        # In the middle of a text the letters keep their font, and only what is an emoji leaves it.
+        await alice.page.keyboard.press("Escape")
+        family = await alice.words("mine").first.evaluate("node => getComputedStyle(node).fontFamily")
+        assert "Emoji" in family.split(",")[0] or "Emoji" in family, family
+
+
+# Proves U9, U22, U25.
+@test("a chat's panel is the person; a member's card begins with writing and ends with removing; roles are a table, the rest is folded")
+async def _(test):
+    room, users = two_in(test, "Circle")
+    boris = users["boris"]
+    direct = users["alice"].create_room(invite=[boris.user_id], is_direct=True, preset="trusted_private_chat")
+    boris.join(direct)
+    users["alice"].put(f"user/{quote(users['alice'].user_id)}/account_data/m.direct", {boris.user_id: [direct]}).ok()
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await page.get_by_role("button", name="Members and settings").click()
+        await alice.members.nth(1).wait_for()
+        await alice.members.filter(has_text=boris.user_id[1:6]).first.click()
+        await alice.dialog.get_by_role("button", name="Message").wait_for()
+        order = [words for words in await alice.dialog.get_by_role("button").all_inner_texts() if words in ("Message", "Mention", "Report", "Remove from the room", "Ban from the room")]
+        assert order[:2] == ["Message", "Mention"] and order[-1].startswith(("Remove", "Ban")), order
+        await page.keyboard.press("Escape")
+        await alice.room_settings("Roles")
+        table = alice.dialog.get_by_role("table")
+        assert await table.get_by_role("columnheader").count() == 3
+        await expect(alice.dialog.get_by_role("combobox").locator("visible=true")).to_have_count(0)
+        await alice.dialog.get_by_role("group").locator("summary").first.click()
+        assert await alice.dialog.get_by_role("combobox").locator("visible=true").count() > 5
+        await page.keyboard.press("Escape")
+
+        await alice.open_room(direct)
+        await page.get_by_role("button", name="Members and settings").click()
+        await alice.details.get_by_text(boris.user_id).wait_for()
+        for words in ("Block", "1 room in common"):
+            await alice.details.get_by_text(words).first.wait_for()
+        assert not await alice.details.get_by_role("list", name="People").count()
+
+
+# Proves U11, U29.
+@test("a name with a capital signs up and in, and a public room needs no address of its own")
+async def _(test):
+    name = fresh("flora")
+    async with people(test, "flora", "again", fresh=True) as (first, second):
+        page = first.page
+        await page.get_by_role("tab", name="Create account").click()
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(name.capitalize())
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill("a long password of hers")
+        await page.get_by_role("button", name="Create account").click()
+        await first.skip_first_step()
+        await first.signed_in()
+        await page.get_by_role("button", name="New conversation").first.click()
+        await first.dialog.get_by_role("tab", name="New room").click()
+        await first.dialog.get_by_label("Room name").fill("Open Garden")
+        await first.dialog.get_by_label("Anyone on this server can join").check()
+        await first.dialog.get_by_role("button", name="Create room").click()
+        await first.heading("Open Garden").wait_for()
+
+        page = second.page
+        await page.get_by_label("User name", exact=True).locator("visible=true").fill(name.upper())
+        await page.get_by_label("Password", exact=True).locator("visible=true").fill("a long password of hers")
+        await page.get_by_role("button", name="Sign in").click()
+        await second.signed_in()
+
+
+# Proves U20, U21.
+@test("at 820 pixels a panel leaves no strip of the messages that nobody can read; at 360 there is room to write")
+async def _(test):
+    room, users = two_in(test, "Room")
+    async with in_room(test, room, {"alice": users["alice"]}, viewport={"width": 820, "height": 1180}) as alice:
+        page = alice.page
+        await page.get_by_role("button", name="Members and settings").click()
+        await alice.details.wait_for()
+        await alice.rest()
+        panel, main = await alice.details.bounding_box(), await page.get_by_role("main").bounding_box()
+        strip = panel["x"] - main["x"]
+        assert panel["x"] + panel["width"] == 820 and (strip <= 0 or strip >= 200), (panel, main)
+        await alice.details.get_by_role("button", name="Close").click()
+        await page.set_viewport_size({"width": 360, "height": 740})
+        await alice.rest()
+        assert (await alice.composer.bounding_box())["width"] >= 200
