@@ -85,7 +85,7 @@
   /// Records of a damaged store: what is read is written so that it reads the same.
   func fuzzEncryptionRecord(_ bytes: UnsafeRawBufferPointer) { fuzzRecord(Array(bytes)) }
 
-  private func fuzzRecord(_ bytes: [UInt8]) {
+  func fuzzRecord(_ bytes: [UInt8]) {
     func check<Value>(_ read: ([UInt8]) throws(RecordRefusal) -> Value, _ write: (Value) -> [UInt8]) {
       guard let written = (try? read(bytes)).map({ write($0) }) else { return }
       precondition((try? read(written)).map({ write($0) }) == written)

@@ -42,7 +42,9 @@ struct FuzzTarget: Sendable {
       FuzzTarget(name: "key-query", body: fuzzKeyQuery),
       FuzzTarget(name: "secrets", body: fuzzSecrets),
       FuzzTarget(name: "encryption-record", body: fuzzEncryptionRecord),
-      FuzzTarget(name: "verification", body: fuzzVerification)
+      FuzzTarget(name: "verification", body: fuzzVerification),
+      FuzzTarget(name: "device-messages", body: fuzzDeviceMessages),
+      FuzzTarget(name: "key-bundle", body: fuzzKeyBundle)
     ]
   #else
     private static let inside: [FuzzTarget] = []
