@@ -60,6 +60,16 @@ struct RoomTests {
     page.settleStore()
   }
 
+  @Test("the header says how many are in the room, and what it is about")
+  func header() throws {
+    let own = member("@alice:chat.example")
+    try open([own])
+    let line = { try #require(page.all("ma-room-line").first).allText }
+    #expect(try line() == "3 members")
+    sync([event("$t", #"{"topic":"Planes and chisels"}"#, type: "m.room.topic", at: 20, state: "")])
+    #expect(try line() == "3 members · Planes and chisels")
+  }
+
   @Test("HTML in a message becomes elements of ours, and what others set is never markup")
   func formatted() throws {
     try open([
