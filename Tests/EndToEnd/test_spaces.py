@@ -2,7 +2,7 @@
 import re
 
 from browser import PHONE, expect, people
-from client import User
+from client import User, fresh
 from harness import test
 from test_chatting import Finger, centre
 
@@ -89,6 +89,8 @@ async def _(test):
 async def _(test):
     user = User(test.base, "alice")
     user.create_room(name="Old space", creation_content={"type": "m.space"})
+    name = fresh("Town ")
+    User(test.base, "boris").create_room(name=name, preset="public_chat", visibility="public", creation_content={"type": "m.space"})
     async with people(test, "alice", viewport=PHONE) as alice:
         page = alice.page
         await alice.sign_in(user)
@@ -103,6 +105,13 @@ async def _(test):
         await alice.picture("space-phone")
         await page.get_by_role("button", name="About this space").click()
         await alice.heading("Choir & friends").wait_for()
+        # One that is there already.
+        await page.get_by_role("button", name="Back to conversations").locator("visible=true").click()
+        await page.get_by_role("button", name="New space").click()
+        await alice.dialog.get_by_role("button", name="Find a space").click()
+        await alice.dialog.get_by_label("Search public rooms").fill(name)
+        await alice.dialog.get_by_role("button", name=f"Join: {name}").click()
+        await alice.heading(name).wait_for()
 
 
 @test("spaces keep the order that the user set by menu or keyboard, on other devices too")

@@ -69,9 +69,9 @@ extension Strings {
       fineControl, permissionsNote, sendMessages, deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName,
       groupNameHint, groupNameWrong, groupMember, advanced, guestsMayJoin, slowMode, noSlowMode, slowModeNote, seconds, minutes,
       hours, followBans, roomID, roomVersion, roomMade, upgrade, upgradeNote, addRoomToSpace, addRoom, existingRoom,
-      noRoomToAdd, add, newSpace, newSpaceNote, spaceName, spaceNameMissing, createSpace, publicSpace, privateSpace, aboutSpace,
-      addedToSpace, takeOut, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban, reasonOptional,
-      role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
+      noRoomToAdd, add, newSpace, newSpaceNote, spaceName, spaceNameMissing, createSpace, findSpace, publicSpace, privateSpace,
+      aboutSpace, addedToSpace, takeOut, moveUp, moveDown, searchMembers, letIn, bannedMembers, ban, banQuestion, unban,
+      reasonOptional, role, roleMuted, roleMember, roleModerator, roleAdministrator, roleCreator, roleOfLevel, ignoreUser
     // New conversation
     case directChat, newRoom, joinRoom, userID, personField, personHint, personMissing, personNotFound, inRoomAlready,
       startChat, starting, createRoom, creating, roomNameMissing, topicOptional, inviteOptional, anyoneMayJoin, aliasHint,

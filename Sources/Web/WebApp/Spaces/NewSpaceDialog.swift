@@ -4,7 +4,7 @@ import MatrixModel
 import Messenger
 import PageWidgets
 
-/// A new space: what it is called, and who may join.
+/// A new space: what it is called, and who may join. Or the way to one that is there already.
 struct NewSpaceDialog<D: DOM> {
   private final class Choice {
     var isPublic = false
@@ -21,7 +21,13 @@ struct NewSpaceDialog<D: DOM> {
     let choice = Choice()
     CheckBox(dom, Strings[.anyoneMayJoin], isOn: false, in: form) { choice.isPublic = $0 }
     let trouble = frame.trouble(in: form)
-    let button = SubmitButton(dom, .createSpace, busy: .creating, in: dom.element("div", "ma-buttons", in: form))
+    let buttons = dom.element("div", "ma-buttons", in: form)
+    let find = dom.button("ma-button", .findSpace, in: buttons)
+    dom.on(find, .click) { _ in
+      frame.close()
+      app.dialogs.open(.more) { NewDialog(app, .join, in: $0) }
+    }
+    let button = SubmitButton(dom, .createSpace, busy: .creating, in: buttons)
     frame.setFirst(name.input)
     dom.on(form, .submit) { _ in
       guard !button.isBusy else { return }
