@@ -200,11 +200,14 @@ function load(node, source, isStillWanted) {
 // In the place of the picture, and for screen readers.
 function sayDamaged(node) {
   node.__alt = node.alt;
-  node.alt = node.__damaged = word('fileDamaged') ?? node.alt;
+  // A small one has no room for the words.
+  node.alt = node.title = node.__damaged = word('fileDamaged') ?? node.alt;
 }
 
 function takeBackDamaged(node) {
-  if (node.__damaged !== undefined && node.alt === node.__damaged) node.alt = node.__alt;
+  if (node.__damaged === undefined) return;
+  if (node.alt === node.__damaged) node.alt = node.__alt;
+  node.removeAttribute('title');
   node.__damaged = undefined;
 }
 
