@@ -1,5 +1,21 @@
 // The line to the Worker of end-to-end encryption (encryption-worker.js) for the program: bytes each way, and the end of it.
 
+import { setting, settings } from './settings.js';
+
+const ASKED = 'storage-asked', ASKED_AGAIN_MILLISECONDS = 30 * 24 * 3_600_000;
+
+// null where the browser does not say.
+const keeps = async () => await navigator.storage?.persisted?.() ?? null;
+
+// A browser that is short of space drops what pages store, and with the keys the device would be lost. Some browsers ask the person whether a page may
+// store for good: they are not asked again for a month, whatever they have answered.
+async function keepStorage() {
+  const isKept = await keeps();
+  if (isKept !== false || Date.now() - Number(setting(ASKED)) < ASKED_AGAIN_MILLISECONDS) return isKept;
+  settings().setItem(ASKED, String(Date.now()));
+  return navigator.storage.persist();
+}
+
 export const service = program => {
   const { objects } = program;
   return {
@@ -21,5 +37,9 @@ export const service = program => {
       objects.set(id, { worker, stop: () => worker.terminate() });
     },
     encryption_send(id, message) { objects.get(id)?.worker.postMessage(message, [message.buffer]); },
+    async storage_keep(id, asks) {
+      const isKept = await (asks ? keepStorage() : keeps()).catch(() => null);
+      program.dispatch(id, isKept === null ? 2 : isKept ? 1 : 0);
+    },
   };
 };

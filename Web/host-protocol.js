@@ -138,6 +138,7 @@ export const imports = (program, calls) => ({
   preview_use: (id, kinds, camera, cameraCount, microphone, microphoneCount) => program.ask('call-preview.js', 'preview_use', id, [id, kinds, program.text(camera, cameraCount), program.text(microphone, microphoneCount)]),
   encryption_open: (id) => program.ask('encryption.js', 'encryption_open', id, [id]),
   encryption_send: (id, message, messageCount) => program.ask('encryption.js', 'encryption_send', id, [id, program.copy(message, messageCount)]),
+  storage_keep: (id, asks) => program.ask('encryption.js', 'storage_keep', id, [id, asks]),
   push_subscribe: (id, key, keyCount) => program.ask('errands.js', 'push_subscribe', id, [id, program.text(key, keyCount)]),
   push_unsubscribe: () => program.ask('errands.js', 'push_unsubscribe', 0, []),
   event_save: (entry, entryCount) => program.ask('calendar.js', 'event_save', 0, [program.text(entry, entryCount)]),

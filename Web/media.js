@@ -1,6 +1,6 @@
 // Images and files: what lies under the account's media address is fetched with its token and shown from memory.
 
-import { locale } from './language.js';
+import { locale, word } from './language.js';
 
 export const service = program => ({
   image_access: ([prefix, token]) => setMediaAccess(prefix, token),
@@ -77,6 +77,10 @@ async function fetchBytes(source, signal, progress, limit) {
   }
   if (!answer.ok) throw new Error('status ' + answer.status);
   const total = Number(answer.headers.get('Content-Length'));
+  if (total > limit()) {
+    answer.body?.cancel().catch(() => {});
+    throw new Error('too large');
+  }
   return answer.body ? readParts(answer, total, progress, limit, from => goOn(ask, answer, from, total, signal)) : answer.blob();
 }
 
@@ -141,6 +145,7 @@ export function showImage(node, source) {
   for (const old of [node.__source, node.__reduced]) images.get(old)?.users.delete(node);
   node.__source = source;
   node.__reduced = undefined;
+  takeBackDamaged(node);
   if (source === '') {
     node.removeAttribute('src');
     delete node.dataset.state;
@@ -181,11 +186,29 @@ function load(node, source, isStillWanted) {
   entry.ready ??= loadImage(source, entry);
   const show = () => {
     if (!isStillWanted()) return;
-    if (entry.url === '') { node.dataset.state = 'failed'; return; }
+    if (entry.url === '') {
+      node.dataset.state = 'failed';
+      if (entry.isDamaged) sayDamaged(node);
+      return;
+    }
     node.src = entry.url;
     if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
   };
   if (entry.url !== '') show(); else entry.ready.then(show);
+}
+
+// In the place of the picture, and for screen readers.
+function sayDamaged(node) {
+  node.__alt = node.alt;
+  // A small one has no room for the words.
+  node.alt = node.title = node.__damaged = word('fileDamaged') ?? node.alt;
+}
+
+function takeBackDamaged(node) {
+  if (node.__damaged === undefined) return;
+  if (node.alt === node.__damaged) node.alt = node.__alt;
+  node.removeAttribute('title');
+  node.__damaged = undefined;
 }
 
 async function loadImage(source, entry) {
@@ -203,7 +226,8 @@ async function loadImage(source, entry) {
     entry.bytes = blob.size;
     imageBytes += blob.size;
     trimImages();
-  } catch {
+  } catch (error) {
+    entry.isDamaged = error.constructor.name === 'DamagedFile';
     // Forgotten, so that the next row that wants it asks again.
     if (images.get(source) === entry) images.delete(source);
   }
@@ -226,7 +250,8 @@ function dropImage(source, entry) {
 async function download(url, name, signal, progress) {
   try {
     const link = document.createElement('a');
-    link.href = URL.createObjectURL(await fetchMedia(url, signal, progress));
+    // Its type is the sender's word. A browser that opens it instead of saving it may run nothing of it as a part of this page.
+    link.href = URL.createObjectURL(asShown(await fetchMedia(url, signal, progress)));
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

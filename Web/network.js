@@ -35,9 +35,13 @@ function answerBytes(headerOf, body) {
   return { headCount: head.length, bytes };
 }
 
-// Returns null if the body is longer than `limit`. It counts the bytes, because a stated length may be wrong.
+// Returns null if the body is longer than `limit`, at once where the server says so. It counts the bytes too, because a stated length may be wrong.
 async function bodyOf(answer, limit) {
   if (!(limit > 0) || answer.body === null) return answer.arrayBuffer();
+  if (Number(answer.headers.get('Content-Length')) > limit) {
+    answer.body.cancel().catch(() => {});
+    return null;
+  }
   const reader = answer.body.getReader(), parts = [];
   let count = 0;
   for (let part; !(part = await reader.read()).done;) {

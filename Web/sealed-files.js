@@ -3,6 +3,9 @@
 
 export const largest = 100 << 20;
 
+// What is not the file that its sender encrypted.
+export class DamagedFile extends Error {}
+
 const word = bytes => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/=+$/, '');
 const bytesOf = text => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), sign => sign.charCodeAt(0));
 
@@ -24,7 +27,7 @@ export async function decryptFile(source, blob) {
   if (blob.size > largest) throw new Error('too large');
   const ciphertext = await blob.arrayBuffer();
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', ciphertext)), wanted = bytesOf(hash);
-  if (digest.length !== wanted.length || digest.some((byte, index) => byte !== wanted[index])) throw new Error('the file is damaged');
+  if (digest.length !== wanted.length || digest.some((byte, index) => byte !== wanted[index])) throw new DamagedFile('the file is damaged');
   const key = await crypto.subtle.importKey('raw', bytesOf(k), { name: 'AES-CTR' }, false, ['decrypt']);
   return new Blob([await crypto.subtle.decrypt({ name: 'AES-CTR', counter: bytesOf(iv), length: 64 }, key, ciphertext)], { type });
 }

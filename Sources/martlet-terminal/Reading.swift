@@ -43,6 +43,7 @@ struct Reading: Sendable {
       group.addTask {
         for await state in await client.sessionStates() where state != .signedIn { throw ClientError.notSignedIn }
       }
+      group.addTask { await followKeys() }
       // A gap that could not be filled is filled once the server answers again.
       group.addTask {
         for await state in await client.connectionStates() {
@@ -52,6 +53,28 @@ struct Reading: Sendable {
       try await group.next()
       throw ClientError.cancelled
     }
+  }
+
+  /// Tells what makes messages of the room less sure than before, and of new devices of the user. It waits for the end, as the others do.
+  private func followKeys() async {
+    let events = await client.encryption.events()
+    for change in await client.encryption.changedIdentities() {
+      await tell(.identityChanged(change.user, wasVerified: change.wasVerified))
+    }
+    for await event in events { await tell(event) }
+    while !Task.isCancelled, (try? await Task.sleep(for: .seconds(3_600))) != nil {}
+  }
+
+  private func tell(_ event: EncryptionEvent) async {
+    if event.user != (await client.session?.userID) {
+      // A device of somebody else that they have signed is no news.
+      if case .deviceAppeared(_, _, _, isSigned: true) = event { return }
+      if case .deviceGone = event { return }
+      guard let state = await client.room(room).state, state.isEncrypted, state.membership(of: event.user) == .join else {
+        return
+      }
+    }
+    show(.keys(event))
   }
 
   private func follow(_ timeline: MatrixTimeline, after limit: Int) async throws {

@@ -60,7 +60,10 @@ private struct VerificationDialog: Sendable {
 
   private func ask(_ name: String) async throws -> KeyVerification {
     if let user = UserID(name) {
-      if user != account.folder.userID { return try await tellAsked(try await encryption.verify(user)) }
+      if user != account.folder.userID {
+        await tellChange(of: user)
+        return try await tellAsked(try await encryption.verify(user))
+      }
       return try await tellAsked(try await encryption.verifyDevices())
     }
     guard let device = DeviceID(ByteString(name)) else { throw TerminalError.usage("\(name) is no user and no device") }
@@ -80,7 +83,15 @@ private struct VerificationDialog: Sendable {
     return verification
   }
 
+  /// Who verifies anew is to know that the keys are others than before.
+  private func tellChange(of user: UserID) async {
+    for change in await encryption.changedIdentities() where change.user == user {
+      tell(EncryptionEvent.identityChanged(user, wasVerified: change.wasVerified).english)
+    }
+  }
+
   private func answer(_ verification: KeyVerification) async throws -> KeyVerification {
+    await tellChange(of: verification.user)
     guard isYes("\(Self.side(of: verification)) asks to verify. Accept?") else {
       try await encryption.cancel(verification)
       await encryption.settle(verification)

@@ -38,11 +38,13 @@ struct Transcript: Sendable {
 enum TranscriptLine: Sendable {
   case entry(TranscriptEntry)
   case change(TranscriptChange)
+  case keys(EncryptionEvent)
 
   var text: String {
     switch self {
     case .entry(let entry): entry.text
     case .change(let change): change.text(at: Clock.now())
+    case .keys(let event): event.text(at: Clock.now())
     }
   }
 
@@ -50,6 +52,7 @@ enum TranscriptLine: Sendable {
     switch self {
     case .entry(let entry): entry.write(to: &writer, in: room)
     case .change(let change): change.write(to: &writer, in: room, at: Clock.now())
+    case .keys(let event): event.write(to: &writer, in: room, at: Clock.now())
     }
   }
 }

@@ -40,7 +40,7 @@ import Testing
     #expect(shared.uploads.allSatisfy { $0.first != UInt8(ascii: "{") && (try? JSON.parse($0)) == nil })
   }
 
-  @Test(arguments: [(200, 1), (404, 1), (0, 0), (503, 0)])
+  @Test(arguments: [(200, 1), (404, 1), (413, 1), (0, 0), (503, 0)])
   func `an offered history is fetched; one that is damaged or gone is given up, one that cannot be had now is not`(
     status: Int, takings: Int
   ) throws {

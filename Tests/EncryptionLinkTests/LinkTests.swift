@@ -30,7 +30,7 @@ import Testing
     .command(20, .giveHistory(room: "!tea:one.example", to: "@bob:two.example", file: Array("{}".utf8))),
     .command(21, .takeHistory(room: "!tea:one.example", from: "@bob:two.example", sealed)),
     .accepted(room: "!tea:one.example", from: "@bob:two.example"), .command(22, .askForKeys(room: "!tea:one.example")),
-    .command(23, .listVerified), .command(25, .diagnose)
+    .command(23, .listVerified), .command(25, .diagnose), .command(26, .setReaders(.verified))
   ]
 
   static let reports: [EncryptionReport] = {
@@ -41,6 +41,14 @@ import Testing
       .ended(3, .failed(.wrongKey)), .ended(4, .verification(3)),
       .ended(
         5, .trust(EncryptionReport.Trust(hasIdentity: true, isVerified: false, devices: [.init(id: "A", isVerified: true)]))),
+      .ended(
+        9,
+        .trust(
+          EncryptionReport.Trust(
+            hasIdentity: true, isVerified: false, hasChanged: true,
+            devices: [.init(id: "A", name: "Desk", isSigned: false, isVerified: false)], refused: ["B"]))),
+      .news(EncryptionReport.News(.deviceRefused, of: "@bob:two.example", device: "B")),
+      .news(EncryptionReport.News(.namesCollided, of: "@bob:two.example")),
       .ended(3, .failed(.wrongKey)), .ended(4, .imported(total: 3, new: 2, unusable: 1)), .progress(5, done: 1, of: 256),
       .ended(8, .told([LinkDevice(user: "@bob:two.example", device: "PHONE")])),
       .received(
@@ -60,6 +68,8 @@ import Testing
     step.state.hasIdentity = true
     step.state.backup = .replaced
     (step.state.restored, step.state.restoring) = (3, 300)
+    step.state.readers = .all
+    step.state.changed = [.init(user: "@bob:two.example", wasVerified: true)]
     let stages: [EncryptionReport.Stage] = [
       .requested, .ready(canCompare: true, code: [1, 2], canScan: false), .agreeing,
       .comparing(emoji: [.init(number: 63, symbol: "📌", name: "Pin")], decimals: [1_000, 9_191]), .scanned, .confirmed, .done,

@@ -79,7 +79,8 @@ import Testing
     #expect(
       text == [
         "device: DESK, its keys are at the server\nidentity: none\nbackup: off\nunread now: 0\nunread when they came: 0\n"
-          + "read later: 0\nsessions begun anew: 0\ndevices that get no keys: 0\nfault: none"
+          + "read later: 0\nsessions begun anew: 0\ndevices that get no keys: 0\nidentities that changed and were not accepted: 0\n"
+          + "devices that their users did not sign: 0, whose keys were refused: 0\nfault: none"
       ])
   }
 

@@ -7,6 +7,7 @@ import re
 import time
 from urllib.parse import quote
 
+import leaks
 import looks
 from chromium import DESKTOP, browsers
 from clear_text import ALWAYS_SEALED, specific
@@ -127,7 +128,7 @@ def log_in(base, user_id):
 
 
 # After each test of these, every browser's store is searched for what was written and for tokens.
-ENCRYPTED_MODULES = ("encrypted_page", "verification_page")
+ENCRYPTED_MODULES = ("encrypted_page", "trust_page", "verification_page")
 
 # Everything that the origin keeps in the browser, as text.
 KEPT = """async () => {
@@ -155,6 +156,8 @@ class Person:
         # What may not be found in the browser as it is.
         self.secrets = set()
         page.set_default_timeout(PATIENCE * 1000)
+        self.console = []
+        page.on("console", lambda message: self.console.append(message.text))
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
         page.on("console", lambda message: self.troubles.append(message.text) if self._is_trouble(message) else None)
 
@@ -202,7 +205,10 @@ class Person:
         nothing = self.base + "/icon.svg"
         if self.page.url != nothing:
             await self.page.goto(nothing)
-        self.secrets.update(value for name, value in json.loads(session).items() if name.endswith("_token"))
+        tokens = [value for name, value in json.loads(session).items() if name.endswith("_token")]
+        self.secrets.update(tokens)
+        for token in tokens:
+            leaks.keep_secret(token, "a token of a page")
         await self.page.evaluate(KEEP_SESSION, session)
         await self.open(at)
         # On a phone there is no more than the room.
@@ -413,6 +419,9 @@ async def people(test, *names, fresh=False, whole=False, viewport=None, scheme="
             yield everybody[0] if len(everybody) == 1 else everybody
             troubles = [trouble for person in everybody for trouble in person.troubles]
             assert not troubles, troubles
+            for person in everybody:
+                leaked = leaks.leaks("\n".join(person.console))
+                assert not leaked, f"{leaked} in the console of {person.name}"
             for person in everybody if Runner.current and Runner.current.module in ENCRYPTED_MODULES else []:
                 readable = await person.readable()
                 assert not readable, f"{readable} can be read in the browser of {person.name}"

@@ -5,6 +5,7 @@ import json
 import time
 from urllib.parse import quote, urlencode, urlsplit
 
+import leaks
 from harness import PATIENCE
 
 PASSWORD = "correct horse battery"
@@ -98,6 +99,7 @@ class User(Api):
         else:
             session = register(self, fresh(prefix)).ok()
         self.token, self.user_id, self.device_id = session["access_token"], session["user_id"], session["device_id"]
+        leaks.keep_secret(self.token, "a token of a user")
         self.since = None
 
     def create_room(self, **body):

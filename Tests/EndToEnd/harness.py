@@ -11,7 +11,9 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Callable
 
+import leaks
 import processes
+import server
 
 TESTS = []
 
@@ -140,6 +142,7 @@ class Runner:
         self.sentence = None
         # After a stuck test nothing can be said of the loop, the browser and the servers.
         self.is_stuck = False
+        self._logs = leaks.Logs()
 
     def __enter__(self):
         Runner.current = self
@@ -182,6 +185,7 @@ class Runner:
                     raise
                 print(f"          again, because of {why(error)[:500]}")
                 self._run(test.function)
+            self.search_logs()
             return "ok", "", []
         except NotRun as reason:
             return "not run", str(reason), []
@@ -190,6 +194,11 @@ class Runner:
             return "FAILED", f"{type(error).__name__} {why(error)[:500]}", traceback.format_exc().splitlines()[1:]
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def search_logs(self):
+        """Servers and runs leave no keys behind."""
+        found = self._logs.leaks([*server.logs, *leaks.artifacts(self.context.artifacts)])
+        assert not found, found
 
     def _give_up(self, *_):
         try:

@@ -11,6 +11,8 @@ import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEALTH_SECONDS = 60
+# Logs of all servers of this process that are there.
+logs = []
 # Not the same in processes that were forked.
 _random = random.SystemRandom()
 
@@ -58,6 +60,7 @@ class Server:
                          "calls_workers": "1", **settings}
         self.log = os.path.join(self.folder, "test-server.log")
         self.process = None
+        logs.append(self.log)
 
     @property
     def base(self):

@@ -4,6 +4,7 @@ import contextlib
 import glob
 import hashlib
 import io
+import json
 import os
 import tempfile
 import time
@@ -21,7 +22,7 @@ from peer_client import Peer
 from server import Server, newest_build
 from test_mautrix import Person, says
 from test_nio import ENCRYPTION, Client, good, sync_until, text
-from test_terminal import Terminal
+from test_terminal import Terminal, lines_until
 
 
 class Direct:
@@ -434,3 +435,45 @@ async def recovery_and_mautrix(context):
             assert status["has_identity"] and not status["is_verified"] and status["recovery"] == "incomplete", status
             await one.ask("recover", text=seeds)
             await until_status(one, lambda status: status["is_verified"])
+
+
+@test("read --follow says that the keys of a friend have changed and that the user has a new device; verify says it before it asks")
+def news_of_keys(context):
+    asyncio.run(_news_of_keys(context))
+
+
+async def _news_of_keys(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(name="Secret", preset="trusted_private_chat", is_direct=True, initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    ann.put(f"user/{ann.user_id}/account_data/m.direct", {bob.user_id: [room]}).ok()
+    with Terminal(context) as one, Terminal(context) as other:
+        await asyncio.to_thread(one.log_in, ann)
+        async with peers(context, room, [bob], ["sliding"]) as (peer,):
+            await peer.ask("setUpRecovery")
+            await peer.ask("send", text="with the first keys")
+            process = one.start("read", "Secret", "--follow", "--json")
+
+            async def line(words):
+                shown = await asyncio.to_thread(lines_until, process, lambda text: words in text and text.endswith("\n"))
+                return next(json.loads(line) for line in shown.splitlines() if words in line)
+
+            try:
+                await line("with the first keys")
+                await peer.ask("resetIdentity", text=PASSWORD)
+                news = await line("identity_changed")
+                assert (news["kind"], news["user_id"], news["room_id"]) == ("keys", bob.user_id, room), news
+                device = (await asyncio.to_thread(other.log_in, ann))["device_id"]
+                news = await line("device_appeared")
+                assert (news["user_id"], news["device_id"]) == (ann.user_id, device), news
+            finally:
+                process.kill()
+                process.communicate()
+            # It is not accepted yet.
+            process = one.start("verify", bob.user_id)
+            try:
+                said = await asyncio.to_thread(process.stderr.readline)
+                assert f"The keys of {bob.user_id} have changed" in said.decode(), said
+            finally:
+                process.kill()
+                process.communicate()

@@ -45,7 +45,7 @@ async def show_details(person):
 
 
 def banner(person):
-    return person.page.locator(".ma-security")
+    return person.page.locator(".ma-app > .ma-security")
 
 
 async def both_compare(one, other):

@@ -71,6 +71,26 @@ func temporaryFile(bytes count: Int) -> String {
     }
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: transports.indices) func `an answer that says it is too long is not waited for`(
+    which: Int
+  ) async {
+    let body = String(repeating: "x", count: 1_000_000)
+    let head = "HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n".utf8.count
+    // Ten bytes come of it.
+    let server = FixtureServer(bytesLimit: head + 10) { _ in (200, body) }
+    defer { server.stop() }
+    let heard = Mutex<[TransferProgress]>([])
+    var exchange = get(server.url + "/")
+    exchange.answerBytesLimit = 999_999
+    exchange.progress = { step in heard.withLock { $0.append(step) } }
+    guard case .networkError = await Self.transports[which](TransportSettings()).carry(exchange) else {
+      Issue.record("an answer although it is too long")
+      return
+    }
+    let last = heard.withLock { $0.last }
+    #expect(last?.bytesToReceive == 1_000_000 && last.map { $0.receivedBytes <= 10 } == true, "\(String(describing: last))")
+  }
+
   @Test(.timeLimit(.minutes(1)), arguments: transports.indices) func `a cancelled request closes its connection`(
     which: Int
   ) async throws {

@@ -25,11 +25,12 @@ private final class Desk {
 
   func tell(
     _ verifications: [EncryptionReport.Verification] = [], isVerified: Bool = true,
-    _ deliveries: [EncryptionReport.Delivery] = []
+    _ deliveries: [EncryptionReport.Delivery] = [], changed: [EncryptionReport.ChangedIdentity] = []
   ) {
     var step = EncryptionReport.Step()
     step.state.hasIdentity = true
     step.state.isVerified = isVerified
+    step.state.changed = changed
     step.verifications = verifications
     step.deliveries = deliveries
     page.app.effects.encryption.heard(EncryptionReport.step(step).bytes)
@@ -119,6 +120,63 @@ struct VerificationTests {
     #expect(desk.page.all("ma-trust").map(\.allText) == ["verified", "notVerified"])
     desk.page.click("verify: Phone")
     #expect(desk.takeActions().map(\.action) == [.verifyDevice("OLD")])
+  }
+
+  // MARK: News of keys
+
+  private static func news(_ kind: EncryptionReport.News.Kind, _ user: ByteString, _ device: ByteString)
+    -> [EncryptionReport.Delivery]
+  { [.news(EncryptionReport.News(kind, of: user, device: device))] }
+
+  @Test func `a new device of the user is asked about until the user says whether it is theirs`() {
+    let desk = Desk()
+    desk.tell()
+    desk.tell([], Self.news(.deviceAppeared, "@boris:chat.example", "DESK"))
+    #expect(desk.banner == "", "others may have as many as they like")
+    desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))
+    #expect(desk.banner == "wasThisYou PHONEyesno")
+    desk.page.answer("/devices", #"{"devices":[{"device_id":"PHONE","display_name":"My phone"}]}"#)
+    #expect(desk.banner == "wasThisYou My phoneyesno")
+    desk.page.click("yes")
+    #expect(desk.banner == "")
+    for device in ["TABLET", "TV"] as [ByteString] { desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", device)) }
+    #expect(desk.banner == "wasThisYou TABLETyesno")
+    desk.tell([], Self.news(.deviceGone, "@alice:chat.example", "TABLET"))
+    #expect(desk.banner == "wasThisYou TVyesno")
+    desk.page.click("no")
+    #expect(desk.banner == "" && desk.page.text.contains("wasNotYou"))
+    #expect(desk.page.all("ma-dialog").last?.allText.contains("loadingDevices") == true)
+  }
+
+  @Test func `a device that the user verifies here is not asked about`() {
+    let desk = Desk()
+    desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))
+    desk.tell([Desk.request(by: "@alice:chat.example", .done)])
+    #expect(desk.banner == "")
+  }
+
+  @Test func `changed keys of a member stand above the composer until they are accepted`() {
+    let desk = Desk()
+    let room = RoomID(trusted: "!den:chat.example")
+    let join =
+      #"{"type":"m.room.member","state_key":"@boris:chat.example","event_id":"$b","sender":"@boris:chat.example","#
+      + #""origin_server_ts":1,"content":{"membership":"join","displayname":"Boris"}}"#
+    let state = Self.encrypted.replacing(#"{"events":[{"#, with: #"{"events":["# + join + ",{", maxReplacements: 1)
+    desk.page.sync([("!den:chat.example", state)])
+    desk.page.app.goTo(.room(room))
+    let bar = { desk.page.all("ma-changed-keys").first?.allText ?? "" }
+    #expect(bar() == "")
+    desk.tell(changed: [.init(user: "@carol:chat.example", wasVerified: false)])
+    #expect(bar() == "", "she is not in the room")
+    desk.tell(changed: [.init(user: "@boris:chat.example", wasVerified: false)])
+    #expect(bar() == "keysChangedHere BorisverifyPerson BorisgoOnAnyway")
+    desk.tell(changed: [.init(user: "@boris:chat.example", wasVerified: true)])
+    #expect(bar() == "verifiedKeysChanged BorisverifyPerson BorisgoOnAnyway")
+    _ = desk.takeActions()
+    desk.page.click("goOnAnyway")
+    #expect(desk.takeActions().map(\.action) == [.acceptIdentity(of: "@boris:chat.example")])
+    desk.tell()
+    #expect(bar() == "")
   }
 
   // MARK: A program that the server still builds

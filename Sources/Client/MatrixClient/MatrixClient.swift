@@ -64,6 +64,7 @@ public actor MatrixClient {
   var identityAuthenticator: IdentityAuthenticator?
   var encryptionStatuses: [Int: AsyncStream<EncryptionStatus>.Continuation] = [:]
   var publishedStatus = EncryptionStatus()
+  var encryptionEventWatchers: [Int: AsyncStream<EncryptionEvent>.Continuation] = [:]
   var verificationWatchers: [Int: AsyncStream<[KeyVerification]>.Continuation] = [:]
   var publishedVerifications: [Verification] = []
   var settleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -307,6 +308,8 @@ public actor MatrixClient {
     endEncryptionCommands()
     for status in encryptionStatuses.values { status.finish() }
     encryptionStatuses = [:]
+    for watcher in encryptionEventWatchers.values { watcher.finish() }
+    encryptionEventWatchers = [:]
     for watcher in verificationWatchers.values { watcher.finish() }
     verificationWatchers = [:]
     endKeyTransfers()

@@ -38,6 +38,8 @@ package enum EncryptionAction: Equatable, Sendable {
   case diagnose
   /// Asks the user's other devices for the keys that messages of the room lack. Fails with `unverified` if none of them is verified.
   case askForKeys(room: ByteString)
+  /// Sets which devices get the keys of rooms.
+  case setReaders(EncryptionReport.Readers)
   /// Sends an event to those of the devices that may have keys of rooms. Ends with `Outcome.told`.
   case tell(DeviceEvent, [LinkDevice])
 
@@ -115,6 +117,9 @@ extension EncryptionAction {
       writer.write(room)
     case .listVerified: writer.write(kind: 24)
     case .diagnose: writer.write(kind: 25)
+    case .setReaders(let readers):
+      writer.write(kind: 26)
+      writer.write(kind: readers.rawValue)
     case .tell(let event, let devices):
       writer.write(kind: 30)
       writer.write(event)
@@ -143,6 +148,9 @@ extension EncryptionAction {
     case 23: self = .askForKeys(room: try reader.text())
     case 24: self = .listVerified
     case 25: self = .diagnose
+    case 26:
+      guard let readers = EncryptionReport.Readers(rawValue: try reader.byte()) else { throw .unknownKind }
+      self = .setReaders(readers)
     case 30: self = .tell(try reader.deviceEvent(), try reader.devices())
     default: throw .unknownKind
     }

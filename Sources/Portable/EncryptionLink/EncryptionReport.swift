@@ -45,21 +45,7 @@ package enum EncryptionReport: Equatable, Sendable {
     case progress(UInt64, done: UInt32, of: UInt32)
     /// Somebody who has invited the user offers the keys of the room's history, at an `EncryptedFile` in JSON: `EncryptionAction.takeHistory`.
     case history(room: ByteString, from: ByteString, [UInt8])
-  }
-
-  /// What views show.
-  package struct State: Equatable, Sendable {
-    package enum Backup: UInt8, Sendable { case off, on, replaced, deleted }
-
-    /// Whether the account has cross-signing keys.
-    package var hasIdentity = false
-    package var isVerified = false
-    package var backup = Backup.off
-    /// Keys of the backup that are here, of how many; of none where nothing is restored.
-    package var restored: UInt32 = 0
-    package var restoring: UInt32 = 0
-
-    package init() {}
+    case news(News)
   }
 
   /// How an `EncryptionAction` ended.
@@ -178,6 +164,8 @@ extension EncryptionReport.Step {
     writer.write(kind: state.backup.rawValue)
     writer.write(state.restored)
     writer.write(state.restoring)
+    writer.write(state.changed) { $1.write(to: &$0) }
+    writer.write(kind: state.readers.rawValue)
     writer.write(verifications) { $1.write(to: &$0) }
   }
 
@@ -201,6 +189,9 @@ extension EncryptionReport.Step {
     state.backup = backup
     state.restored = try reader.uint32()
     state.restoring = try reader.uint32()
+    state.changed = try reader.list { (one) throws(LinkError) in try EncryptionReport.ChangedIdentity(&one) }
+    guard let readers = EncryptionReport.Readers(rawValue: try reader.byte()) else { throw .unknownKind }
+    state.readers = readers
     verifications = try reader.list { (one) throws(LinkError) in try EncryptionReport.Verification(&one) }
   }
 }
@@ -246,6 +237,9 @@ extension EncryptionReport.Delivery {
       writer.write(room)
       writer.write(user)
       writer.write(file)
+    case .news(let news):
+      writer.write(kind: 31)
+      news.write(to: &writer)
     }
   }
 
@@ -261,6 +255,7 @@ extension EncryptionReport.Delivery {
     case 4: self = .late(room: try reader.text(), try reader.list { (one) throws(LinkError) in try one.bytes() })
     case 5: self = .ended(try reader.uint64(), try EncryptionReport.Outcome(&reader))
     case 30: self = .received(try reader.receivedDeviceEvent())
+    case 31: self = .news(try EncryptionReport.News(&reader))
     case 20: self = .progress(try reader.uint64(), done: try reader.uint32(), of: try reader.uint32())
     case 21: self = .history(room: try reader.text(), from: try reader.text(), try reader.bytes())
     default: throw .unknownKind

@@ -75,31 +75,6 @@ extension EncryptionReport {
     case mismatchedSAS
     case other
   }
-
-  /// What is known of a user's keys.
-  package struct Trust: Equatable, Sendable {
-    package var hasIdentity: Bool
-    /// For the own user: whether this device is verified.
-    package var isVerified: Bool
-    package var devices: [Device]
-
-    package init(hasIdentity: Bool, isVerified: Bool, devices: [Device]) {
-      self.hasIdentity = hasIdentity
-      self.isVerified = isVerified
-      self.devices = devices
-    }
-  }
-
-  package struct Device: Equatable, Sendable {
-    package var id: ByteString
-    /// Whether its user has signed it, and `Trust.isVerified` holds.
-    package var isVerified: Bool
-
-    package init(id: ByteString, isVerified: Bool) {
-      self.id = id
-      self.isVerified = isVerified
-    }
-  }
 }
 
 // MARK: As bytes
@@ -170,24 +145,5 @@ extension EncryptionReport.Stage {
       self = .cancelled(reason, isByUs: try reader.flag())
     default: throw .unknownKind
     }
-  }
-}
-
-extension EncryptionReport.Trust {
-  func write(to writer: inout LinkWriter) {
-    writer.write(hasIdentity)
-    writer.write(isVerified)
-    writer.write(devices) { writer, device in
-      writer.write(device.id)
-      writer.write(device.isVerified)
-    }
-  }
-
-  init(_ reader: inout LinkReader) throws(LinkError) {
-    self.init(
-      hasIdentity: try reader.flag(), isVerified: try reader.flag(),
-      devices: try reader.list { (one) throws(LinkError) in
-        EncryptionReport.Device(id: try one.text(), isVerified: try one.flag())
-      })
   }
 }

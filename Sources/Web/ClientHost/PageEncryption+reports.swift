@@ -33,7 +33,10 @@ extension PageEncryption {
     if !step.loads.isEmpty { load(step.loads) }
     setWakeTimer(step.wakeAt)
     if step.isOver { return lose() }
-    if isFirst { perform(.offer(showsCodes: true, scansCodes: CodeReader.isPossible)) { _ in } }
+    if isFirst {
+      keepStore()
+      perform(.offer(showsCodes: true, scansCodes: CodeReader.isPossible)) { _ in }
+    }
     // The account's first device makes its identity.
     if isFirst, !hasDevice {
       perform(.setUpIdentity) { _ in }
@@ -80,6 +83,7 @@ extension PageEncryption {
       answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
       onLate(room)
     case .received(let event): onReceived(event)
+    case .news(let news): onNews(news)
     case .ended(let number, let outcome):
       if resetting == number { resetting = nil }
       progresses[number] = nil

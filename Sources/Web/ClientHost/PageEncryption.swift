@@ -28,6 +28,8 @@ package final class PageEncryption {
   /// Those under way, and those that have ended until `VerificationAction.cancel` forgets them; the oldest first.
   package internal(set) var verifications: [EncryptionReport.Verification] = []
   package var onVerifications: () -> Void = {}
+  /// Something about the keys of a user. What stays is in `state`, and known by `EncryptionAction.inspect`.
+  package var onNews: (EncryptionReport.News) -> Void = { _ in }
   /// A machine that is new here can be told of what came before it (`review`).
   package var onNew: () -> Void = {}
   /// Keys came for messages of the room.
@@ -38,6 +40,8 @@ package final class PageEncryption {
   var onHistory: (_ file: [UInt8], _ room: ByteString, _ giver: ByteString) -> Void = { _, _, _ in }
   /// Records whose keys begin so; replaced in tests, as is the next.
   package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
+  /// Asks the browser to keep the keys; replaced in tests.
+  package var keepStore: () -> Void = { Host.learnStorageKeeping(asks: true) { _ in } }
   /// Writes what is held, if anything is.
   package var write: () -> Void = {}
   /// Makes the Worker and sets `send`; replaced in tests.

@@ -64,11 +64,3 @@ extension EncryptionReport.CancelReason {
     }
   }
 }
-
-extension EncryptionReport.Trust {
-  init(_ trust: UserTrust) {
-    self.init(
-      hasIdentity: trust.hasIdentity, isVerified: trust.isVerified,
-      devices: trust.devices.map { EncryptionReport.Device(id: $0.device.text, isVerified: $0.isVerified) })
-  }
-}

@@ -35,6 +35,7 @@ extension EncryptionReport.Delivery {
     case .late(let room, let events): self = .late(room: room.text, events.map { Array($0.bytes) })
     case .received(let message): self = .received(ReceivedDeviceEvent(message))
     case .ended(let number, let outcome): self = .ended(number, EncryptionReport.Outcome(outcome))
+    case .news(let news): self = .news(EncryptionReport.News(news))
     }
   }
 }

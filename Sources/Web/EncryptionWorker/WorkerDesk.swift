@@ -152,6 +152,11 @@ struct WorkerDesk {
         return EncryptionStep()
       }
       return keyFiles.next(number).map { handle($0, at: now) }
+    case .setReaders(let readers):
+      guard var policy = host?.policy else { return unusable(number) }
+      policy.readers = SharingPolicy.Readers(readers)
+      ended.append(.ended(number, .done("")))
+      return handle(.share(policy), at: now)
     case .listVerified:
       ended.append(.ended(number, .users(host?.verifiedUsers.map { $0.text } ?? [])))
       return EncryptionStep()
@@ -212,6 +217,8 @@ struct WorkerDesk {
       report.later.append(.history(room: offer.room.text, from: offer.giver.text, Array(offer.file.bytes)))
     }
     if let state = host?.state { report.state = EncryptionReport.State(state) }
+    if let readers = host?.policy.readers { report.state.readers = EncryptionReport.Readers(readers) }
+    report.state.changed = host?.changedIdentities.map { EncryptionReport.ChangedIdentity($0) } ?? []
     report.verifications = host?.verifications.map { EncryptionReport.Verification($0) } ?? []
     report.wakeAt = host?.wakeAt
     report.broken = host?.broken.map { EncryptionReport.Broken($0) }

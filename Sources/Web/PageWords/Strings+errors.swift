@@ -30,7 +30,8 @@ extension Strings {
     case .unconfirmedIdentity(let user): self[.keysChanged, user.string]
     case .invalidContent: self[.cannotBeSent]
     case .storeUnavailable: self[.storeFailed]
-    case .attachmentIsGone, .damagedAttachment: self[.fileGone]
+    case .attachmentIsGone: self[.fileGone]
+    case .damagedAttachment: self[.fileDamaged]
     }
   }
 

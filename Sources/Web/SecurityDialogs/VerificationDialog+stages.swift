@@ -141,8 +141,7 @@ extension VerificationDialog {
   private func compare(_ emoji: [EncryptionReport.Emoji], _ decimals: [UInt32]) {
     say(name.utf8.isEmpty ? Strings[.compareWithDevice] : Strings[.compareWithPerson, name])
     if emoji.isEmpty {
-      let numbers = dom.element("p", "ma-sas-numbers", text: decimals.map { "\($0)" }.joined(separator: " – "), in: place)
-      dom.setAttribute(numbers, "dir", "ltr")
+      showNumbers(decimals, in: place)
     } else {
       let list = dom.element("ol", "ma-sas", in: place)
       for one in emoji {
@@ -151,6 +150,17 @@ extension VerificationDialog {
         dom.element("span", text: Strings.name(of: one), in: entry)
       }
     }
+    // The other side may show those only.
+    if !emoji.isEmpty, !decimals.isEmpty {
+      let fold = dom.element("details", "ma-fold", in: place)
+      dom.element("summary", text: .compareNumbers, in: fold)
+      showNumbers(decimals, in: fold)
+    }
     addAnswers(yes: .theyMatch, no: .theyDiffer)
+  }
+
+  private func showNumbers(_ decimals: [UInt32], in parent: Node) {
+    let numbers = dom.element("p", "ma-sas-numbers", text: decimals.map { "\($0)" }.joined(separator: " – "), in: parent)
+    dom.setAttribute(numbers, "dir", "ltr")
   }
 }

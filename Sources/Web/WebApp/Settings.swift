@@ -26,6 +26,8 @@ enum Settings {
   static let signedIn = "signed-in"
   /// The device that is not to be asked to be verified.
   static let unconfirmed = "unconfirmed"
+  /// `NewSignIns`.
+  static let newSignIns = "new-sign-ins"
   static let presence = "presence"
   /// The modifier behind emoji that have one.
   static let skinTone = "skin-tone"

@@ -441,6 +441,8 @@ extension PageState {
   func hostEncryptionOpen(_ id: Int32)
   @_extern(wasm, module: "host", name: "encryption_send") @_extern(c)
   func hostEncryptionSend(_ id: Int32, _ message: Bytes?, _ messageCount: Int32)
+  @_extern(wasm, module: "host", name: "storage_keep") @_extern(c)
+  func hostStorageKeep(_ id: Int32, _ asks: Int32)
   @_extern(wasm, module: "host", name: "push_subscribe") @_extern(c)
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32)
   @_extern(wasm, module: "host", name: "push_unsubscribe") @_extern(c)
@@ -551,6 +553,7 @@ extension PageState {
   func hostPreviewUse(_ id: Int32, _ kinds: Int32, _ camera: Bytes?, _ cameraCount: Int32, _ microphone: Bytes?, _ microphoneCount: Int32) {}
   func hostEncryptionOpen(_ id: Int32) {}
   func hostEncryptionSend(_ id: Int32, _ message: Bytes?, _ messageCount: Int32) {}
+  func hostStorageKeep(_ id: Int32, _ asks: Int32) {}
   func hostPushSubscribe(_ id: Int32, _ key: Bytes?, _ keyCount: Int32) {}
   func hostPushUnsubscribe() {}
   func hostEventSave(_ entry: Bytes?, _ entryCount: Int32) {}

@@ -22,7 +22,7 @@ import Testing
     tracker.track([bob])
     let (one, other) = (TestDevice(), TestDevice(of: bob, laptop, seed: "a laptop"))
     let news = try ask(&tracker, [(bob, phone, try one.published()), (bob, laptop, try other.published())])
-    #expect(news == [.appeared(other.own.deviceKeys), .appeared(one.own.deviceKeys)])
+    #expect(news == [.listed(other.own.deviceKeys), .listed(one.own.deviceKeys)])
     #expect(tracker.devices(of: bob).map(\.device) == [laptop, phone] && tracker.outdated(among: [bob]).isEmpty)
     #expect(tracker.nextQuery(at: 0) == nil)
     tracker.changed([bob])
@@ -92,7 +92,7 @@ import Testing
     let copy = TestDevice(of: bob, laptop)
     #expect(
       try ask(&tracker, [(bob, phone, try TestDevice().published()), (bob, laptop, try copy.published())])
-        == [.appeared(copy.own.deviceKeys), .refused(bob, phone, .sharedKey)])
+        == [.listed(copy.own.deviceKeys), .refused(bob, phone, .sharedKey)])
   }
 
   @Test func `a device that another is said to be is refused, and who was not asked for is left out`() throws {

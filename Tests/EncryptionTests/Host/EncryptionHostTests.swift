@@ -84,4 +84,77 @@ import Testing
       }
     }
   }
+
+  // MARK: News of keys
+
+  /// Lets the server name users as changed, and answers what is asked with what it has of them.
+  private func learn(_ users: [TestUser], _ host: inout EncryptionHost, _ first: EncryptionStep? = nil) throws -> [TrustNews] {
+    var keys = SyncedKeys()
+    keys.changed = users.map { $0.user }
+    var steps = [first ?? host.handle(.sync(keys), at: 0)]
+    var news: [TrustNews] = []
+    while let step = steps.popLast() {
+      for case .news(let one) in step.later { news.append(one) }
+      for request in step.requests where "\(request.endpoint.pattern)" == "\(Endpoint.queryKeys.pattern)" {
+        steps.append(host.handle(.answered(request.id, try answer(of: users)), at: 0))
+      }
+    }
+    return news
+  }
+
+  private func begun(knowing user: TestUser) throws -> EncryptionHost {
+    var host = host()
+    _ = host.start(at: 0)
+    #expect(try learn([], &host, host.handle(.loaded([]), at: 0)).isEmpty)
+    #expect(try learn([user], &host, host.handle(.track([user.user]), at: 0)).isEmpty, "a first list is no news")
+    return host
+  }
+
+  @Test func `a new device is told with its name and whether it is signed, and so is one that goes`() throws {
+    var bob = TestUser()
+    try bob.add(TestDevice())
+    var host = try begun(knowing: bob)
+    let (laptop, desk) = (DeviceID(trusted: "LAPTOP"), DeviceID(trusted: "DESK"))
+    try bob.add(TestDevice(of: bob.user, laptop, seed: "laptop"))
+    try bob.addUnsigned(TestDevice(of: bob.user, desk, seed: "desk"))
+    #expect(
+      try learn([bob], &host) == [
+        .deviceAppeared(bob.user, desk, name: nil, isSigned: false),
+        .deviceAppeared(bob.user, laptop, name: nil, isSigned: true)
+      ])
+    #expect(host.doubtfulDevices == (unsigned: 1, refused: 0))
+    #expect(try learn([bob], &host).isEmpty)
+    bob.devices.removeLast()
+    #expect(try learn([bob], &host) == [.deviceGone(bob.user, desk)])
+  }
+
+  @Test func `a refused device and a hidden signature are told once, as long as the server goes on with it`() throws {
+    var bob = TestUser()
+    try bob.add(TestDevice())
+    var host = try begun(knowing: bob)
+    let phone = DeviceID(trusted: "PHONE")
+    bob.devices = []
+    try bob.add(TestDevice(of: bob.user, phone, seed: "a thief"))
+    #expect(try learn([bob], &host) == [.deviceRefused(bob.user, phone, .changedKeys)])
+    #expect(try learn([bob], &host).isEmpty && host.doubtfulDevices == (unsigned: 0, refused: 1))
+    bob.devices = []
+    try bob.addUnsigned(TestDevice())
+    #expect(try learn([bob], &host) == [.signatureHidden(bob.user, phone)])
+    #expect(try learn([bob], &host).isEmpty)
+  }
+
+  @Test func `a changed identity and one that is hidden are told, and the change stays until it is accepted`() throws {
+    var bob = TestUser()
+    try bob.add(TestDevice())
+    var host = try begun(knowing: bob)
+    var other = TestUser(seed: "another identity")
+    try other.add(TestDevice())
+    #expect(try learn([other], &host) == [.identityChanged(bob.user, wasVerified: false)])
+    #expect(try learn([other], &host).isEmpty && host.changedIdentities.map(\.keys) == [other.keys])
+    _ = host.handle(.acknowledge(bob.user, other.keys.master), at: 0)
+    #expect(host.changedIdentities.isEmpty)
+    other.leftOut = [.master, .selfSigning, .userSigning]
+    #expect(try learn([other], &host).contains(.identityHidden(bob.user)))
+    #expect(try learn([other], &host).isEmpty)
+  }
 }

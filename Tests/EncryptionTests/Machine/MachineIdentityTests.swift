@@ -51,6 +51,7 @@ import Testing
     #expect(desk.machine.identities.own.holds(.master) && uploaded?["keys"]?[key] != nil)
   }
 
+  // All of it takes 5 s without optimisation: sixteen times three identities and two storages are made, and each is read by two devices.
   @Test(arguments: [TestHost.CrashPoint.beforeWriting, .afterWriting], 0..<8)
   func `a crash at any step of a reset leaves a whole identity, and the next try another`(
     _ point: TestHost.CrashPoint, _ delay: Int

@@ -90,6 +90,7 @@ extension MatrixClient {
   private func take(_ delivery: EncryptionDelivery) {
     switch delivery {
     case .ended(let command, let outcome): endEncryptionCommand(command, outcome)
+    case .news(let news): publish(news)
     case .records(let id, let records) where storedLoads[id] != nil:
       endStoredLoad(id, records.map { StoreRecord(key: $0.key, value: $0.value) })
     default: if let input = Input(delivery) { handle(input) }
@@ -202,7 +203,7 @@ extension Input {
     case .encrypted(let message, let content): self = .encrypted(message, content)
     case .blocked(let message, let reason): self = .notEncrypted(message, ClientError(reason))
     case .late(let room, let events): self = .decrypted(room, events)
-    case .received, .ended: return nil
+    case .received, .ended, .news: return nil
     }
   }
 }

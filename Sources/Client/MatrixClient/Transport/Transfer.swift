@@ -243,19 +243,27 @@
       martlet_curl_set_pointer(easy, CURLOPT_XFERINFODATA, context)
       martlet_curl_set_progress(easy) { context, toReceive, received, _, sent in
         guard let context else { return 0 }
-        Transfer.of(context).moved(sent: Int64(sent), received: Int64(received), toReceive: Int64(toReceive))
-        return 0
+        let isWanted = Transfer.of(context).moved(
+          sent: Int64(sent), received: Int64(received), toReceive: Int64(toReceive))
+        return isWanted ? 0 : 1
       }
     }
 
     private var next = TransferProgress()
 
-    private func moved(sent: Int64, received: Int64, toReceive: Int64) {
+    /// Returns false for what says of itself that it is too long: nothing of it need come.
+    private func moved(sent: Int64, received: Int64, toReceive: Int64) -> Bool {
       next.sentBytes = sent
       next.bytesToSend = source == nil ? Int64(exchange.request.body?.count ?? 0) : sourceBytes
       next.receivedBytes = received
       next.bytesToReceive = toReceive
+      guard toReceive <= Int64(exchange.answerBytesLimit) else {
+        // Who set the limit hears how much it would have been.
+        exchange.progress?(next)
+        return false
+      }
       report(isLast: false)
+      return true
     }
 
     /// Reports progress in steps of one percent, so that a fast transfer does not flood the listener.

@@ -108,8 +108,10 @@
         state.progress.receivedBytes += Int64(data.count)
         state.progress.bytesToReceive = max(0, dataTask.countOfBytesExpectedToReceive)
         state.isBroken =
-          state.progress.receivedBytes > Int64(state.exchange.answerBytesLimit) || !state.take(data, isSuccess)
-        if !state.isBroken { state.exchange.progress?(state.progress) }
+          max(state.progress.receivedBytes, state.progress.bytesToReceive) > Int64(state.exchange.answerBytesLimit)
+          || !state.take(data, isSuccess)
+        // Who set the limit hears how much it would have been.
+        state.exchange.progress?(state.progress)
         return !state.isBroken
       }
       if !isTaken { dataTask.cancel() }

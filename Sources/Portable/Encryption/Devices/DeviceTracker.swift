@@ -4,6 +4,8 @@ import Olm
 
 /// Something about the devices of a user that others may want to know.
 package enum DeviceNews: Equatable, Sendable {
+  /// It is in the user's first list.
+  case listed(DeviceKeys)
   case appeared(DeviceKeys)
   case gone(UserID, DeviceID)
   case refused(UserID, DeviceID, DeviceRefusal)
@@ -67,6 +69,14 @@ package struct DeviceTracker: Sendable {
   }
 
   package func device(_ device: DeviceID, of user: UserID) -> DeviceKeys? { tracked[user]?.devices[device] }
+
+  /// Devices that the server lists and whose keys are not taken, in the order of their IDs.
+  func refused(of user: UserID) -> [DeviceID] { tracked[user]?.refused ?? [] }
+
+  /// All devices of everybody.
+  var allDevices: [DeviceKeys] { tracked.values.flatMap { $0.devices.values } }
+
+  var refusedCount: Int { tracked.values.reduce(0) { $0 + $1.refused.count } }
 
   /// Those of the users whose list may have changed since it was asked for.
   package func outdated(among users: [UserID]) -> [UserID] { users.filter { tracked[$0]?.isOutdated ?? false } }

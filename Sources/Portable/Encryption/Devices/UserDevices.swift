@@ -5,6 +5,8 @@ import Olm
 /// The devices of one user, and whether the server said that they have changed.
 struct UserDevices: Sendable {
   private(set) var devices: [DeviceID: DeviceKeys] = [:]
+  /// Devices of the last answer whose keys were not taken, in the order of their IDs.
+  private(set) var refused: [DeviceID] = []
   /// Rises each time the server says that the list has changed.
   private(set) var revision: UInt64 = 1
   /// The revision of which the devices are; 0 before the first answer.
@@ -34,10 +36,12 @@ struct UserDevices: Sendable {
   ///   - selfSigning: the user's key for signing devices.
   /// - Returns: what is new, in the order of the IDs.
   mutating func take(_ listed: JSON?, of user: UserID, selfSigning: Ed25519Key?) -> [DeviceNews] {
+    let isFirst = known == 0 && devices.isEmpty
     // What the server said since then is not in this answer.
     known = asked ?? known
     asked = nil
     var (news, kept): ([DeviceNews], [DeviceID: DeviceKeys]) = ([], [:])
+    refused = []
     var all: [DeviceID: JSON] = [:]
     for member in listed?.members.map({ $0 }) ?? [] {
       if let device = DeviceID(member.key) { all[device] = member.value }
@@ -50,11 +54,12 @@ struct UserDevices: Sendable {
           // A signature by the same key cannot be taken back.
           if keys.signer == nil, let signer = before.signer, signer == selfSigning { news.append(.unsigned(user, device)) }
         } else {
-          news.append(.appeared(keys))
+          news.append(isFirst ? .listed(keys) : .appeared(keys))
         }
         kept[device] = keys
       } catch {
         news.append(.refused(user, device, error))
+        refused.append(device)
         // The keys that it had before stay its keys.
         if error == .changedKeys { kept[device] = devices[device] }
       }

@@ -25,6 +25,9 @@ extension EncryptionHost {
     lines.append("read later: \(count)" + (count > 0 ? ", after \(late.longestMilliseconds / 1_000) s at most" : ""))
     lines.append("sessions begun anew: \(figures.repairedSessions)")
     lines.append("devices that get no keys: \(figures.refusedDevices)")
+    let doubtful = doubtfulDevices
+    lines.append("identities that changed and were not accepted: \(changedIdentities.count)")
+    lines.append("devices that their users did not sign: \(doubtful.unsigned), whose keys were refused: \(doubtful.refused)")
     lines.append("fault: " + (broken.map { Self.words(for: $0) } ?? "none"))
     return lines.joined(separator: "\n")
   }

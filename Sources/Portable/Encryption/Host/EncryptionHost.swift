@@ -29,6 +29,7 @@ package struct EncryptionHost: Sendable {
   private var waiting: [Waiting] = []
   private var lastBatch: UInt64 = 0
   private var messages: Set<UInt64> = []
+  private var told = ToldTrust()
   /// When to say `MachineInput.woken`, in milliseconds since 1970; nil for not at all.
   package private(set) var wakeAt: Int64?
   /// Whether the server has the device's keys, so that others can write to it.
@@ -40,6 +41,8 @@ package struct EncryptionHost: Sendable {
   package var policy: SharingPolicy { machine.policy }
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
+  /// Of all whose lists are known: devices that their users have not signed though they sign devices, and those whose keys were refused.
+  package var doubtfulDevices: (unsigned: Int, refused: Int) { (machine.unsignedDevices, machine.tracker.refusedCount) }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
   /// Other users who are verified, in the order of their IDs.
   package var verifiedUsers: [UserID] { machine.identities.verified }
@@ -162,9 +165,15 @@ package struct EncryptionHost: Sendable {
     case .broken(let reason): broken = reason
     case .history(let room, let giver, let file): step.histories.append(HistoryOffer(room: room, giver: giver, file: file))
     case .received(let message): step.later.append(.received(message))
-    case .prepared, .devices, .identities, .refused: break
+    case .devices(let news): tell(machine.trustNews(news), &step)
+    case .identities(let news): tell(machine.trustNews(news), &step)
+    case .prepared, .refused: break
     case .ended(let number, let outcome): step.later.append(.ended(number, outcome))
     }
+  }
+
+  private mutating func tell(_ news: TrustNews?, _ step: inout EncryptionStep) {
+    if let news, told.tell(news) { step.later.append(.news(news)) }
   }
 
   /// What waits, as it is: the client goes on without the machine.

@@ -64,4 +64,5 @@ package enum EncryptionDelivery: Sendable {
   case received(ReceivedMessage)
   /// The end of a command.
   case ended(UInt64, EncryptionOutcome)
+  case news(TrustNews)
 }

@@ -29,10 +29,17 @@ extension EncryptionMachine {
   func trust(in user: UserID) -> UserTrust {
     let identity = identities.identity(of: user), isVerified = identities.isVerified(user)
     return UserTrust(
-      hasIdentity: identity != nil, isVerified: isVerified,
+      hasIdentity: identity != nil, isVerified: isVerified, hasChanged: identity?.change != nil,
       devices: tracker.devices(of: user).map { device in
-        UserTrust.Device(device: device.device, isVerified: isVerified && identity?.hasSigned(device) ?? false)
-      })
+        let isSigned = identity?.hasSigned(device) ?? false
+        return UserTrust.Device(
+          device: device.device, name: device.name, isSigned: isSigned, isVerified: isVerified && isSigned)
+      }, refused: tracker.refused(of: user))
+  }
+
+  /// Devices that their users have not signed, though these sign devices.
+  var unsignedDevices: Int {
+    tracker.allDevices.count { identities.identity(of: $0.user)?.hasSigned($0) == false }
   }
 
   /// A server that does not answer ends them as well: what is known so far is better than nothing.

@@ -6,7 +6,8 @@ extension UserDevices {
   func record(of user: UserID) -> [UInt8] {
     JSONWriter.record { writer in
       writer.member("user", user)
-      writer.member("outdated", isOutdated)
+      // What was refused is not kept: it is asked for again.
+      writer.member("outdated", isOutdated || !refused.isEmpty)
       writer.array("devices", devices.keys.ordered()) { id, writer in
         guard let device = devices[id] else { return }
         writer.object { writer in

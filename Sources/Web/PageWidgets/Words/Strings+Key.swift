@@ -84,8 +84,9 @@ extension Strings {
     case download, share, fetching, downloadFailed, imageNamed
     // What went wrong
     case serverSilent, answerSenseless, userIDWrong, roomAddressWrong, ownUserID, notSignedIn, tooLarge, noHomeserver,
-      serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, userNameTaken,
-      nameReserved, accountClosed, accountLocked, tooManyTries, roomAddressTaken, notKnown, serverInTrouble, refused
+      serverUntrusted, stopped, outboxFull, targetFailed, messageGone, notAllowed, cannotBeSent, fileGone, fileDamaged,
+      userNameTaken, nameReserved, accountClosed, accountLocked, tooManyTries, roomAddressTaken, notKnown, serverInTrouble,
+      refused
     // Rooms without a name
     case labelled, listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
     // Messages
@@ -137,18 +138,20 @@ extension Strings {
       turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, setUpRecoveryNote,
       recoveryKey, recoveryKeyNote, recoveryIsOn, newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover,
       recovered, wrongRecoveryKey, recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused,
-      keysChanged, keysChangedNote, sendAnyway, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, keyFiles,
-      technicalDetails, technicalNote, keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote,
-      importKeysNote, importingKeys, passphrase, passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported,
-      wrongPassphrase, notAKeyFile, keyFileCutOff, newerKeyFile, keyFileTooLarge, keyFileNotWritten
+      keysChanged, keysChangedNote, sendAnyway, keysChangedHere, verifiedKeysChanged, goOnAnyway, unsignedDevices,
+      refusedDevices, wasThisYou, wasNotYou, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, whoReads, readersUsual,
+      readersSigned, readersVerified, readersAll, readersNote, keyFiles, technicalDetails, technicalNote, keyFilesNote,
+      exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase,
+      passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff,
+      newerKeyFile, keyFileTooLarge, keyFileNotWritten
     // Verification
     case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
       useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,
-      compareEmoji, verifyCode, scanThisCode, scanOtherCode, scanHold, scanUnreadable, verifyNoWay, verifyAgreeing,
-      compareWithDevice, compareWithPerson, theyMatch, theyDiffer, codeScannedDevice, codeScannedPerson, verifyConfirmed,
-      deviceVerified, personVerified, verifyCancelled, verifyTimedOut, verifyMismatch, verifyElsewhere, verifyFailed,
-      personAsksVerify, deviceAsksVerify, ignoreRequest, verificationRequest, verificationWaiting, verificationGoesOn,
-      verificationDone, verificationCancelled, sasNames
+      compareEmoji, compareNumbers, verifyCode, scanThisCode, scanOtherCode, scanHold, scanUnreadable, verifyNoWay,
+      verifyAgreeing, compareWithDevice, compareWithPerson, theyMatch, theyDiffer, codeScannedDevice, codeScannedPerson,
+      verifyConfirmed, deviceVerified, personVerified, verifyCancelled, verifyTimedOut, verifyMismatch, verifyElsewhere,
+      verifyFailed, personAsksVerify, deviceAsksVerify, ignoreRequest, verificationRequest, verificationWaiting,
+      verificationGoesOn, verificationDone, verificationCancelled, sasNames
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,

@@ -92,7 +92,7 @@ extension App {
 
   /// Sends what could not be sent. Where the keys of somebody have changed the person decides first.
   func retry(_ item: TimelineItem, in room: RoomID) {
-    guard case .failed(.unconfirmedIdentity(let user)) = item.delivery else {
+    guard case .failed(.unconfirmedIdentity(let user)) = item.delivery, isUnconfirmed(user) else {
       return ask(.sending(.retry(room, .item(item.id))))
     }
     let name = client.room(room)?.displayName(of: user).string ?? user.string
@@ -103,6 +103,12 @@ extension App {
           effects.encryption.perform(.acceptIdentity(of: user.text)) { _ in ended(nil) }
         }, { [self] in ask(.sending(.retry(room, .item(item.id)))) })
     }
+  }
+
+  /// Whether the person has still to decide. They may have gone on above the composer meanwhile.
+  private func isUnconfirmed(_ user: UserID) -> Bool {
+    guard user != userID, let state = effects.encryption.state else { return true }
+    return state.changed.contains { $0.user == user.text }
   }
 
   /// Encrypted rooms can be read as far as they were, and nobody writes there, until the page is loaded anew.

@@ -1,6 +1,7 @@
 import AdministrationCore
 import ClientCore
 import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
@@ -89,6 +90,7 @@ final class App<D: DOM> {
       dom.flush()
     }
     effects.encryption.onVerifications = { [self] in verifications.changed() }
+    effects.encryption.onNews = { [self] in verifications.heard($0) }
     wireHistories()
   }
 

@@ -17,10 +17,15 @@ final class Verifications<D: DOM> {
   private var done: Set<UInt64> = []
   /// Other users who are verified, as the machine said last.
   private(set) var verified: Set<UserID> = []
+  private var signIns: NewSignIns?
   /// Called when one is done, for what shows who is verified.
   var onDone: (() -> Void)?
 
   init(_ app: App<D>) { self.app = app }
+
+  func trustLine(in parent: Node) -> TrustLine<D> {
+    TrustLine(app.dom, encryption, in: parent) { [self] user, name in UserID(user).map { verify($0, name: name) } }
+  }
 
   /// What others ask for and nobody has answered, the oldest first.
   var requests: [EncryptionReport.Verification] {
@@ -33,7 +38,10 @@ final class Verifications<D: DOM> {
     if let dialog, dialog.isOpen { dialog.update() } else { dialog = nil }
     for one in encryption.verifications where one.id != dialog?.id { endUnseen(one) }
     let count = done.count
-    for one in encryption.verifications where one.stage == .done { done.insert(one.id) }
+    for one in encryption.verifications where one.stage == .done {
+      done.insert(one.id)
+      if one.isOwn, let device = DeviceID(one.device) { settle(device) }
+    }
     if done.count > count {
       onDone?()
       app.main?.trustChanged()
@@ -66,6 +74,40 @@ final class Verifications<D: DOM> {
       verified = found
       then()
     }
+  }
+
+  // MARK: New devices of the user
+
+  /// The first one that the person has not been asked about; nil if there is none.
+  var newDevice: DeviceID? { keptSignIns?.devices.first }
+
+  private var keptSignIns: NewSignIns? {
+    guard let own = app.client.session?.deviceID else { return nil }
+    if signIns == nil { signIns = NewSignIns(of: own) }
+    return signIns
+  }
+
+  /// The machine has seen something about keys. What others did is shown where it matters (`TrustLine`, `ChangedKeysBar`).
+  func heard(_ news: EncryptionReport.News) {
+    app.main?.trustChanged()
+    guard let user = app.userID, news.user == user.text, let device = DeviceID(news.device), var signIns = keptSignIns else {
+      return
+    }
+    switch news.kind {
+    case .deviceAppeared: signIns.add(device)
+    case .deviceGone: signIns.remove(device)
+    default: return
+    }
+    self.signIns = signIns
+    app.main?.encryptionChanged()
+    app.dom.flush()
+  }
+
+  /// The person has said that they know it, or not.
+  func settle(_ device: DeviceID) {
+    guard var signIns = keptSignIns, signIns.remove(device) else { return }
+    self.signIns = signIns
+    app.main?.encryptionChanged()
   }
 
   // MARK: Beginning

@@ -4,6 +4,7 @@ import MatrixModel
 import Messenger
 import PageWidgets
 import PageWords
+import SecurityDialogs
 
 /// A member of a room: who it is, a way to write to them, and the actions that the user may take.
 struct MemberDialog<D: DOM> {
@@ -32,8 +33,8 @@ struct MemberDialog<D: DOM> {
     }
     let isOther = user != app.userID
     if isOther {
-      let trust = TrustLine(app, in: frame.body)
-      trust.show(user, name: name)
+      let trust = app.verifications.trustLine(in: frame.body)
+      trust.show(user.text, name: name)
       app.verifications.onDone = { [frame] in if frame.isOpen { trust.refresh() } }
       addContact(state)
     }

@@ -4,6 +4,7 @@ import MatrixModel
 import Messenger
 import PageWidgets
 import PageWords
+import SecurityDialogs
 import WebHost
 
 /// The other person of a direct chat: who it is, whether they are there, the rooms both are in, and what can be done about them.
@@ -39,7 +40,7 @@ final class PersonDetails<D: DOM> {
     avatar = dom.avatar("ma-avatar-large", in: top)
     name = TextView(dom, "h3", "ma-details-name", in: top)
     presence = TextView(dom, "p", "ma-note", in: top)
-    trust = TrustLine(app, in: node)
+    trust = app.verifications.trustLine(in: node)
     address = dom.element("div", in: node)
     common = dom.element("div", "ma-section ma-people", in: node)
     block = dom.button("ma-line ma-line-danger", in: node)
@@ -64,7 +65,7 @@ final class PersonDetails<D: DOM> {
     if shown?.user != user {
       dom.releaseChildren(of: address)
       CopyLine(app, .userID, user.string, in: address)
-      trust.show(user, name: title)
+      trust.show(user.text, name: title)
     }
     shown = new
     showRooms(rooms)

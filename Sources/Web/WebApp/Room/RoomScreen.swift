@@ -1,10 +1,12 @@
 import ClientCore
 import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
 import PageWords
+import SecurityDialogs
 import WebHost
 
 /// The open room: header, messages, composer and side panels. If the user is not in the room, it offers the ways in.
@@ -19,6 +21,7 @@ final class RoomScreen<D: DOM> {
   private let welcome: WelcomePane<D>
   private let beginning: RoomBeginning<D>
   private let notice: RoomNotice<D>
+  private let changedKeys: ChangedKeysBar<D>
   private let space: SpaceHome<D>
   private(set) var room: RoomID?
   /// What the server tells of the room to people outside, and the room it was asked about.
@@ -40,6 +43,7 @@ final class RoomScreen<D: DOM> {
     conversation = Conversation(app, in: column)
     beginning = RoomBeginning(app, in: column, before: conversation.feed.box)
     notice = RoomNotice(app, in: column)
+    changedKeys = ChangedKeysBar(dom, in: column, before: conversation.writer.box)
     panel = SidePanel(app, in: columns)
     space = SpaceHome(app, in: root)
     setShown(false)
@@ -47,6 +51,10 @@ final class RoomScreen<D: DOM> {
     header.onSearch = { [self] in panel.show(.search) }
     header.onPins = { [self] in panel.show(.pinned) }
     header.onMenu = { [self] in ConversationMenu(self).open() }
+    changedKeys.onVerify = { [app] shown in UserID(shown.user).map { app.verifications.verify($0, name: shown.name) } }
+    changedKeys.onAccept = { [app] shown in
+      app.effects.encryption.perform(.acceptIdentity(of: ByteString(shown.user))) { _ in }
+    }
     conversation.onGoTo = { [self] in go(to: $0) }
     conversation.onThread = { [self] in panel.show(.thread($0)) }
     conversation.onSearch = { [self] in panel.search(for: $0) }
@@ -116,9 +124,23 @@ final class RoomScreen<D: DOM> {
     if let summary { header.update(summary) } else { header.update(id, state) }
     notice.update(id, state, summary)
     conversation.writer.setCanWrite(state.map { app.canWrite(in: $0) } ?? false)
+    identitiesChanged()
     panel.roomChanged()
     beginning.update(state)
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }
+  }
+
+  /// The first member whose keys have changed and are not accepted.
+  @inline(never)
+  func identitiesChanged() {
+    var shown: ChangedKeysBar<D>.Shown?
+    if let room = room.flatMap({ app.client.room($0) }), room.isEncrypted, app.canWrite(in: room) {
+      for changed in app.effects.encryption.state?.changed ?? [] where shown == nil {
+        guard let user = UserID(changed.user), room.membership(of: user) == .join else { continue }
+        shown = .init(user: user.string, name: room.displayName(of: user).string, wasVerified: changed.wasVerified)
+      }
+    }
+    changedKeys.show(shown)
   }
 
   /// Asks once what the server tells of a room that the user is not in. If it does not tell, the room stays without a name.

@@ -155,7 +155,10 @@ final class MainScreen<D: DOM> {
   }
 
   /// What is known of the encryption, or who asks for a verification.
-  func encryptionChanged() { security.update() }
+  func encryptionChanged() {
+    security.update()
+    room?.identitiesChanged()
+  }
 
   /// Somebody is verified now.
   func trustChanged() { details?.trustChanged() }

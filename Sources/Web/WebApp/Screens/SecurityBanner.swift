@@ -7,9 +7,10 @@ import Messenger
 import PageWidgets
 import WebHost
 
-/// Above the rooms: somebody asks for a verification, this browser is not verified yet, or one waits for a program that the server still builds.
+/// Above the rooms: somebody asks for a verification, this browser is not verified yet, the user has signed in somewhere else, or one waits for a
+/// program that the server still builds.
 final class SecurityBanner<D: DOM> {
-  private enum Shown: Equatable { case nothing, request(UInt64), confirmYou, building }
+  private enum Shown: Equatable { case nothing, request(UInt64), confirmYou, newDevice(DeviceID), building }
 
   private let app: App<D>
   private let dom: D
@@ -31,8 +32,10 @@ final class SecurityBanner<D: DOM> {
 
   func update() {
     let request = app.verifications.requests.first
+    let newDevice = app.verifications.newDevice
     let wanted: Shown =
-      request.map { .request($0.id) } ?? (asksToConfirm ? .confirmYou : waitsForProgram ? .building : .nothing)
+      request.map { .request($0.id) }
+      ?? (asksToConfirm ? .confirmYou : newDevice.map { .newDevice($0) } ?? (waitsForProgram ? .building : .nothing))
     guard wanted != shown else { return }
     shown = wanted
     dom.setFlag(node, "hidden", wanted == .nothing)
@@ -40,6 +43,8 @@ final class SecurityBanner<D: DOM> {
     if let request { return show(request) }
     if wanted == .confirmYou {
       showConfirmYou()
+    } else if case .newDevice(let device) = wanted {
+      show(device)
     } else {
       dom.setText(words, wanted == .building ? Strings[.encryptionBuilding] : "")
     }
@@ -71,12 +76,28 @@ final class SecurityBanner<D: DOM> {
     dom.setText(words, Strings[request.isOwn ? .deviceAsksVerify : .personAsksVerify, name(of: request)])
     add(.verify) { [app] in app.verifications.join(request) }
     add(.ignoreRequest, isQuiet: true) { [app] in app.verifications.forget(request) }
-    guard request.isOwn else { return }
+    if request.isOwn { learnName(of: request.device, .deviceAsksVerify) }
+  }
+
+  private func show(_ device: DeviceID) {
+    dom.setText(words, Strings[.wasThisYou, device.string])
+    add(.yes) { [app] in app.verifications.settle(device) }
+    add(.no, isQuiet: true) { [app] in
+      app.verifications.settle(device)
+      app.notices.show(.wasNotYou, isTrouble: true)
+      app.openSettings(at: .devices)
+    }
+    learnName(of: device.text, .wasThisYou)
+  }
+
+  /// Says a sentence anew with what the device is called, once the server has said that.
+  private func learnName(of device: ByteString, _ sentence: Strings.Key) {
+    let asked = shown
     app.ask(.devices()) { [self] result in
-      guard shown == .request(request.id), case .success(let devices) = result,
-        let name = devices.first(where: { $0.id.text == request.device })?.name, !name.isEmpty
+      guard shown == asked, case .success(let devices) = result,
+        let name = devices.first(where: { $0.id.text == device })?.name, !name.isEmpty
       else { return }
-      dom.setText(words, Strings[.deviceAsksVerify, name.string])
+      dom.setText(words, Strings[sentence, name.string])
       dom.flush()
     }
   }

@@ -4,6 +4,7 @@ import EncryptionLink
 import JSON
 import Messenger
 import PageWidgets
+import SecurityDialogs
 import WebHost
 
 /// Whether this browser is verified, and the recovery key: how to make one, and how to come back with it.
@@ -14,10 +15,12 @@ final class EncryptionPage<D: DOM> {
   private let device: Node
   private let progress: Node
   private let recovery: Node
+  private let readers: Node
   private let trouble: Node
   private var shown: (recovery: EncryptionReport.Recovery, isVerified: Bool)?
   /// As the server said last.
   private var found: EncryptionReport.Recovery?
+  private var shownReaders: EncryptionReport.Readers?
 
   @discardableResult
   init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
@@ -29,6 +32,7 @@ final class EncryptionPage<D: DOM> {
     progress = dom.element("p", "ma-note", in: page)
     dom.setAttribute(progress, "role", "status")
     recovery = dom.element("div", "ma-form", in: page)
+    readers = dom.element("div", "ma-form", in: page)
     trouble = frame.trouble(in: page)
     addKeyFiles(in: dom.element("div", "ma-form", in: page))
     addDiagnosis(in: page)
@@ -65,9 +69,16 @@ final class EncryptionPage<D: DOM> {
     dom.on(summary, .click) { [self] _ in
       app.effects.encryption.perform(.diagnose) { [self] outcome in
         guard frame.isOpen else { return }
-        if case .done(let text)? = outcome { report = text.string } else { report = Strings[.encryptionUnavailable] }
-        dom.setText(source, report)
-        dom.flush()
+        guard case .done(let text)? = outcome else {
+          dom.setText(source, .encryptionUnavailable)
+          return dom.flush()
+        }
+        Host.learnStorageKeeping(asks: false) { [self] keeping in
+          guard frame.isOpen else { return }
+          report = text.string + "\nstorage: " + keeping.english
+          dom.setText(source, report)
+          dom.flush()
+        }
       }
     }
   }
@@ -78,6 +89,7 @@ final class EncryptionPage<D: DOM> {
     guard let state = app.effects.encryption.state else {
       return dom.setText(progress, app.effects.encryption.isBuilding ? Strings[.encryptionBuilding] : "")
     }
+    showReaders(state)
     let isRestoring = state.restoring > state.restored
     dom.setText(progress, isRestoring ? Strings[.keysRestored, "\(state.restored)", "\(state.restoring)"] : "")
     guard let found, shown == nil || shown?.recovery != found || shown?.isVerified != state.isVerified else { return }
@@ -217,5 +229,46 @@ final class EncryptionPage<D: DOM> {
         Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
+  }
+
+  // MARK: Who can read
+
+  private func showReaders(_ state: EncryptionReport.State) {
+    guard state.readers != shownReaders else { return }
+    shownReaders = state.readers
+    dom.releaseChildren(of: readers)
+    let choices: [(EncryptionReport.Readers, Strings.Key)] = [
+      (.signedIfAny, .readersUsual), (.signed, .readersSigned), (.verified, .readersVerified), (.all, .readersAll)
+    ]
+    Choice(
+      dom, Strings[.whoReads], choices.map { ("\($0.0.rawValue)", Strings[$0.1]) }, selected: "\(state.readers.rawValue)",
+      in: readers
+    ) { [app] chosen in
+      guard let chosen = UInt8(chosen).flatMap({ EncryptionReport.Readers(rawValue: $0) }) else { return }
+      app.effects.encryption.perform(.setReaders(chosen)) { _ in }
+    }
+    dom.element("p", "ma-note", text: .readersNote, in: readers)
+  }
+
+  // MARK: Key files
+
+  /// Below everything else: for people who change clients, or keep their keys themselves.
+  private func addKeyFiles(in page: Node) {
+    dom.element("h3", "ma-field-label", text: .keyFiles, in: page)
+    dom.element("p", "ma-note", text: .keyFilesNote, in: page)
+    let buttons = dom.element("div", "ma-buttons", in: page)
+    let export = dom.button("ma-button", .exportKeys, in: buttons)
+    let take = dom.button("ma-button", .importKeys, in: buttons)
+    dom.on(export, .click) { [self] _ in openKeyFile(.export) }
+    dom.on(take, .click) { [self] _ in
+      Host.pickFiles(isMultiple: false) { [self] files in
+        if let file = files.first { openKeyFile(.take(file)) }
+        dom.flush()
+      }
+    }
+  }
+
+  private func openKeyFile(_ kind: KeyFileDialog<D>.Kind) {
+    app.dialogs.open { [app] in KeyFileDialog(app.effects.encryption, kind, in: $0) { app.notices.show($0) } }
   }
 }

@@ -7,15 +7,16 @@ import WebHost
 
 /// Writes the keys of encrypted messages into a file that a passphrase opens, or takes them from one, as other clients read and write them.
 /// Spec: Client-Server API, "Key exports".
-final class KeyFileDialog<D: DOM> {
-  enum Kind {
+package final class KeyFileDialog<D: DOM> {
+  package enum Kind {
     case export
     case take(PickedFile)
   }
 
   private static var bytesLimit: Int32 { 100 << 20 }
 
-  private let app: App<D>
+  private let encryption: PageEncryption
+  private let done: (String) -> Void
   private let dom: D
   private let frame: DialogFrame<D>
   private let kind: Kind
@@ -27,12 +28,14 @@ final class KeyFileDialog<D: DOM> {
   /// Until it is finished: letting go of it gives it up.
   private var file: ExportFile?
 
+  /// - Parameter done: hears the words for how it ended well, when the dialog is closed.
   @discardableResult
-  init(_ app: App<D>, _ kind: Kind, in frame: DialogFrame<D>) {
-    self.app = app
+  package init(_ encryption: PageEncryption, _ kind: Kind, in frame: DialogFrame<D>, _ done: @escaping (String) -> Void) {
+    self.encryption = encryption
+    self.done = done
     self.kind = kind
     self.frame = frame
-    dom = app.dom
+    dom = frame.dom
     let form = dom.element("form", "ma-form", in: frame.body)
     let note = dom.element("p", "ma-note", in: form)
     var isExport = false
@@ -88,7 +91,7 @@ final class KeyFileDialog<D: DOM> {
   }
 
   private func perform(_ action: EncryptionAction, _ then: @escaping (EncryptionReport.Outcome?) -> Void) {
-    app.effects.encryption.perform(action) { [self] done, count in
+    encryption.perform(action) { [self] done, count in
       guard frame.isOpen else { return }
       dom.setText(progress, Strings[.keysProgress, "\(done * 100 / max(count, 1))"])
       dom.flush()
@@ -110,7 +113,7 @@ final class KeyFileDialog<D: DOM> {
           self.file = nil
           guard isDone else { return fail(.keyFileNotWritten) }
           frame.close()
-          app.notices.show(.keysExported)
+          done(Strings[.keysExported])
           dom.flush()
         }
       }
@@ -121,7 +124,7 @@ final class KeyFileDialog<D: DOM> {
     perform(.importKeys(bytes, passphrase: ByteString(passphrase.text))) { [self] outcome in
       guard case .imported(let total, let new, _)? = outcome else { return fail(outcome) }
       frame.close()
-      app.notices.show(Strings[.keysImported, "\(total)", "\(new)"])
+      done(Strings[.keysImported, "\(total)", "\(new)"])
     }
   }
 
@@ -146,23 +149,5 @@ final class KeyFileDialog<D: DOM> {
     file = nil
     dom.setText(trouble, Strings[words])
     dom.flush()
-  }
-}
-
-extension EncryptionPage {
-  /// Below everything else: for people who change clients, or keep their keys themselves.
-  func addKeyFiles(in page: Node) {
-    dom.element("h3", "ma-field-label", text: .keyFiles, in: page)
-    dom.element("p", "ma-note", text: .keyFilesNote, in: page)
-    let buttons = dom.element("div", "ma-buttons", in: page)
-    let export = dom.button("ma-button", .exportKeys, in: buttons)
-    let take = dom.button("ma-button", .importKeys, in: buttons)
-    dom.on(export, .click) { [self] _ in app.dialogs.open { KeyFileDialog(app, .export, in: $0) } }
-    dom.on(take, .click) { [self] _ in
-      Host.pickFiles(isMultiple: false) { [self] files in
-        if let file = files.first { app.dialogs.open { KeyFileDialog(app, .take(file), in: $0) } }
-        dom.flush()
-      }
-    }
   }
 }

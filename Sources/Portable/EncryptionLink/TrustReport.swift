@@ -1,0 +1,149 @@
+import JSON
+
+extension EncryptionReport {
+  /// What views show.
+  package struct State: Equatable, Sendable {
+    package enum Backup: UInt8, Sendable { case off, on, replaced, deleted }
+
+    /// Whether the account has cross-signing keys.
+    package var hasIdentity = false
+    package var isVerified = false
+    package var backup = Backup.off
+    /// Keys of the backup that are here, of how many; of none where nothing is restored.
+    package var restored: UInt32 = 0
+    package var restoring: UInt32 = 0
+    /// In the order of their IDs. Nothing is sent to rooms with them until the person has accepted it.
+    package var changed: [ChangedIdentity] = []
+    package var readers = Readers.signedIfAny
+
+    package init() {}
+  }
+
+  /// Which devices get the keys of rooms.
+  package enum Readers: UInt8, Sendable {
+    /// Devices that their users have signed, and all of users who sign none.
+    case signedIfAny
+    case signed
+    /// Signed devices of users who are verified.
+    case verified
+    case all
+  }
+
+  /// What is known of a user's keys.
+  package struct Trust: Equatable, Sendable {
+    package var hasIdentity: Bool
+    /// For the own user: whether this device is verified.
+    package var isVerified: Bool
+    /// Whether the user has other keys now than those that were accepted.
+    package var hasChanged: Bool
+    package var devices: [Device]
+    /// IDs of devices whose keys cannot be theirs.
+    package var refused: [ByteString]
+
+    package init(
+      hasIdentity: Bool, isVerified: Bool, hasChanged: Bool = false, devices: [Device], refused: [ByteString] = []
+    ) {
+      self.hasIdentity = hasIdentity
+      self.isVerified = isVerified
+      self.hasChanged = hasChanged
+      self.devices = devices
+      self.refused = refused
+    }
+  }
+
+  package struct Device: Equatable, Sendable {
+    package var id: ByteString
+    /// What its owner calls it; empty without one.
+    package var name: ByteString
+    /// Whether its user has signed it.
+    package var isSigned: Bool
+    /// Whether `Trust.isVerified` holds, too.
+    package var isVerified: Bool
+
+    package init(id: ByteString, name: ByteString = "", isSigned: Bool = true, isVerified: Bool) {
+      self.id = id
+      self.name = name
+      self.isSigned = isSigned
+      self.isVerified = isVerified
+    }
+  }
+
+  /// A user with other cross-signing keys than those that were accepted.
+  package struct ChangedIdentity: Equatable, Sendable {
+    package var user: ByteString
+    package var wasVerified: Bool
+
+    package init(user: ByteString, wasVerified: Bool) {
+      self.user = user
+      self.wasVerified = wasVerified
+    }
+  }
+
+  /// Something about the keys of a user, while it happens.
+  package struct News: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
+      case deviceAppeared, deviceGone, deviceRefused, signatureHidden, identityChanged, identityHidden, namesCollided
+    }
+
+    package var kind: Kind
+    package var user: ByteString
+    /// Empty for what concerns the user's identity.
+    package var device: ByteString
+
+    package init(_ kind: Kind, of user: ByteString, device: ByteString = "") {
+      self.kind = kind
+      self.user = user
+      self.device = device
+    }
+  }
+}
+
+// MARK: As bytes
+
+extension EncryptionReport.Trust {
+  func write(to writer: inout LinkWriter) {
+    writer.write(hasIdentity)
+    writer.write(isVerified)
+    writer.write(hasChanged)
+    writer.write(devices) { writer, device in
+      writer.write(device.id)
+      writer.write(device.name)
+      writer.write(device.isSigned)
+      writer.write(device.isVerified)
+    }
+    writer.write(refused) { $0.write($1) }
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) {
+    self.init(
+      hasIdentity: try reader.flag(), isVerified: try reader.flag(), hasChanged: try reader.flag(),
+      devices: try reader.list { (one) throws(LinkError) in
+        EncryptionReport.Device(
+          id: try one.text(), name: try one.text(), isSigned: try one.flag(), isVerified: try one.flag())
+      }, refused: try reader.list { (one) throws(LinkError) in try one.text() })
+  }
+}
+
+extension EncryptionReport.ChangedIdentity {
+  func write(to writer: inout LinkWriter) {
+    writer.write(user)
+    writer.write(wasVerified)
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) {
+    self.init(user: try reader.text(), wasVerified: try reader.flag())
+  }
+}
+
+extension EncryptionReport.News {
+  func write(to writer: inout LinkWriter) {
+    writer.write(kind: kind.rawValue)
+    writer.write(user)
+    writer.write(device)
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) {
+    guard let kind = Kind(rawValue: try reader.byte()) else { throw .unknownKind }
+    self.init(kind, of: try reader.text(), device: try reader.text())
+  }
+}
