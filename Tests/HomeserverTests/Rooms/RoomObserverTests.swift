@@ -3,6 +3,7 @@ import MatrixModel
 import Synchronization
 import Testing
 
+@testable import ServerCore
 @testable import ServerRooms
 
 /// A job that is rehearsed tells its observers twice, and the first time comes to nothing.
@@ -28,7 +29,7 @@ private let isHeardOnce = ConditionTrait.enabled(if: !DatabaseConfiguration(path
       note("redacted \(event.content["body"]?.string ?? "")")
     }
 
-    func published(_ count: Int, upTo position: Int64) { note("published \(count)") }
+    func published(_ news: Note.RoomNews) { note("published \(news.count)") }
   }
 
   @Test(isHeardOnce) func `an observer sees an event inside its commit, and that it is published after it`() async throws {
