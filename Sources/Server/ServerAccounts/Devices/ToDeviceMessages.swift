@@ -148,17 +148,12 @@ package final class ToDeviceMessages: NoteFollower {
     }
   }
 
-  /// Has other nodes forget how much waits for devices, which they do not count.
+  /// Has other nodes forget how much waits for devices, which they do not count. So does this node if the job is undone.
   private func note(_ devices: [DeviceID], of userID: UserID, in tx: WriteTransaction) {
-    countUnpublished(devices, of: userID, 1)
-    tx.onRollback { self.countUnpublished(devices, of: userID, -1) }
+    let receivers = devices.map { Receiver(userID: userID, deviceID: $0) }
+    waiting.withLock { waiting in for receiver in receivers { waiting[receiver]?.unpublished += 1 } }
+    tx.onRollback { self.waiting.withLock { waiting in for receiver in receivers { waiting[receiver] = nil } } }
     tx.note(.toDevice(userID, devices))
-  }
-
-  private func countUnpublished(_ devices: [DeviceID], of userID: UserID, _ difference: Int) {
-    waiting.withLock { waiting in
-      for device in devices { waiting[Receiver(userID: userID, deviceID: device)]?.unpublished += difference }
-    }
   }
 
   package func apply(_ note: Note, _ rows: CommittedRows) {

@@ -10,9 +10,21 @@ import Synchronization
 package final class RoomCache: Sendable {
   /// What commands of this node have made of a room in the batch in progress.
   struct Staged {
-    var room: RoomSnapshot
+    private(set) var room: RoomSnapshot
     /// The new events, oldest first.
-    var events: [StoredEvent] = []
+    private(set) var events: [StoredEvent] = []
+
+    init(room: RoomSnapshot) { self.room = room }
+
+    mutating func stage(_ room: RoomSnapshot, _ more: [StoredEvent]) {
+      self.room = room
+      events += more
+    }
+
+    mutating func unstage(to previous: RoomSnapshot, _ count: Int) {
+      room = previous
+      events.removeLast(count)
+    }
   }
 
   private struct State {
@@ -66,16 +78,21 @@ package final class RoomCache: Sendable {
   func stage(_ room: RoomSnapshot, _ events: [StoredEvent], in transaction: WriteTransaction) {
     let (roomID, number) = (room.roomID, room.number)
     let previous = state.withLock { state in
-      let previous = state.staged[roomID]
-      state.staged[roomID] = Staged(room: room, events: previous.map { $0.events + events } ?? events)
+      let previous = state.staged[roomID]?.room
       if previous == nil { state.roomIDs[number] = roomID }
+      // In place: a batch may have hundreds of messages of one room.
+      state.staged[roomID, default: Staged(room: room)].stage(room, events)
       return previous
     }
-    transaction.onRollback {
+    transaction.onRollback { [count = events.count] in
       self.state.withLock { state in
-        state.staged[roomID] = previous
-        // The number may be given to another room.
-        if previous == nil && state.committed[roomID] == nil { state.roomIDs[number] = nil }
+        guard let previous else {
+          state.staged[roomID] = nil
+          // The number may be given to another room.
+          if state.committed[roomID] == nil { state.roomIDs[number] = nil }
+          return
+        }
+        state.staged[roomID]?.unstage(to: previous, count)
       }
     }
   }

@@ -31,7 +31,7 @@ extension Rooms: NoteFollower {
     for user in news.members { notifier.wake(user) }
     for event in own {
       stopTyping(event)
-      // The device is none of the rows: only the node at which it sent the event knows it.
+      // Presence belongs to the node at which the device acts.
       if let origin = event.origin, origin.delayID == nil { presence.active(event.sender, origin.deviceID) }
     }
     for event in others { stopTyping(event) }
@@ -101,7 +101,7 @@ extension Rooms: NoteFollower {
     notifier.raise(user, entry.membership == .join, in: room, to: entry.position)
   }
 
-  /// Whoever has sent what they typed, or is gone, types no longer.
+  /// Ends the typing of a user who has sent the message or has left.
   private func stopTyping(_ event: StoredEvent) {
     guard let key = event.stateKey else { return typing.stop(event.sender, in: event.room) }
     guard event.type == .member, Membership(event.content["membership"]) != .join else { return }
