@@ -331,7 +331,7 @@ let package = Package(
       of: "CallServer",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerAccounts", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
+        "ServerAccounts", "ServerRooms", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
       ]),
     tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "CSQLite"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),

@@ -6,11 +6,39 @@ import Testing
 
 private struct Refused: Error, Equatable { let name: String }
 
-/// What happened, in order, from several threads.
-private final class Journal: Sendable {
+/// What happened, in order, from several threads: what jobs write down, and what the database publishes of them.
+private final class Journal: CommitFollower {
+  private final class Line: CommitNote {
+    let kindNumber: UInt8 = 1
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    func reread() -> any CommitNote { self }
+  }
+
   private let lines = Mutex<[String]>([])
+  /// What stands behind each line of the database.
+  private let remark: @Sendable () -> String
+
+  init(of database: Database, remark: @escaping @Sendable () -> String = { "" }) {
+    self.remark = remark
+    database.follow([1], by: self)
+  }
+
   func note(_ line: String) { lines.withLock { $0.append(line) } }
+  func expect(_ name: String, of transaction: WriteTransaction) { transaction.post(Line(name)) }
   var all: [String] { lines.withLock { $0 } }
+
+  func apply(_ note: any CommitNote, _ rows: CommittedRows) {
+    if let line = note as? Line { self.note("\(line.text) published" + remark()) }
+  }
+
+  func wake(_ note: any CommitNote) {
+    if let line = note as? Line { self.note("\(line.text) woke" + remark()) }
+  }
+
+  func reload(_ rows: CommittedRows) { note("reload") }
 }
 
 @Suite("Group commit")
@@ -63,13 +91,13 @@ struct GroupCommitTests {
   @Test("A job that is rehearsed is undone before it counts: rows, position, staging")
   func rehearsal() async throws {
     let database = try folder.open { $0.rehearsesJobs = true }
-    let journal = Journal()
+    let journal = Journal(of: database)
     let results = await batch(
       database,
       [
         { transaction in
           journal.note("a runs")
-          transaction.afterCommit { journal.note("a published") }
+          journal.expect("a", of: transaction)
           transaction.onRollback { journal.note("a undone") }
           return try transaction.addNote(by: "a")
         },
@@ -80,25 +108,24 @@ struct GroupCommitTests {
       ])
     #expect(try results[0].get() == 1)
     #expect(throws: Refused(name: "b")) { try results[1].get() }
-    #expect(journal.all == ["a runs", "a undone", "a runs", "a published"])
+    #expect(journal.all == ["a runs", "a undone", "a runs", "a published", "a woke"])
     #expect(try await database.read { try $0.authors() } == ["a"])
   }
 
   @Test("A job that throws is undone alone: rows, position, staging")
   func failedJobIsUndoneAlone() async throws {
     let database = try folder.open()
-    let journal = Journal()
+    let journal = Journal(of: database)
     let results = await batch(
       database,
       [
         { transaction in
-          transaction.afterCommit { journal.note("a published") }
+          journal.expect("a", of: transaction)
           transaction.onRollback { journal.note("a undone") }
           return try transaction.addNote(by: "a")
         },
         { transaction in
-          transaction.afterCommit { journal.note("b published") }
-          transaction.afterPublish { journal.note("b woke") }
+          journal.expect("b", of: transaction)
           transaction.onRollback { journal.note("b undone 1") }
           transaction.onRollback { journal.note("b undone 2") }
           try transaction.addNote(by: "b")
@@ -107,14 +134,14 @@ struct GroupCommitTests {
         },
         { transaction in
           journal.note("c starts")
-          transaction.afterCommit { journal.note("c published") }
+          journal.expect("c", of: transaction)
           return try transaction.addNote(by: "c")
         }
       ])
     #expect(try results[0].get() == 1)
     #expect(throws: Refused(name: "b")) { try results[1].get() }
     #expect(try results[2].get() == 2)
-    #expect(journal.all == ["b undone 2", "b undone 1", "c starts", "a published", "c published"])
+    #expect(journal.all == ["b undone 2", "b undone 1", "c starts", "a published", "c published", "a woke", "c woke"])
     #expect(try database.readBlocking { try $0.authors() } == ["a", "c"])
     #expect(database.committedPosition == 2)
     #expect(database.statistics.failedWrites == 1)
@@ -123,13 +150,13 @@ struct GroupCommitTests {
   @Test("A job that is alone in its batch and throws is undone too, and is no failed commit")
   func failedJobAlone() async throws {
     let database = try folder.open()
-    let journal = Journal()
+    let journal = Journal(of: database)
     _ = try await database.write { transaction in try transaction.addNote(by: "a") }
     let results = await batch(
       database,
       [
         { transaction in
-          transaction.afterCommit { journal.note("b published") }
+          journal.expect("b", of: transaction)
           transaction.onRollback { journal.note("b undone") }
           try transaction.addNote(by: "b")
           throw Refused(name: "b")
@@ -147,13 +174,12 @@ struct GroupCommitTests {
   @Test("A commit that fails undoes every job, tells every caller and publishes nothing")
   func failedCommit() async throws {
     let database = try folder.open()
-    let journal = Journal()
+    let journal = Journal(of: database)
     func job(_ name: String, _ alsoDo: @escaping @Sendable (WriteTransaction) -> Void = { _ in })
       -> @Sendable (WriteTransaction) throws -> Int64
     {
       { transaction in
-        transaction.afterCommit { journal.note("\(name) published") }
-        transaction.afterPublish { journal.note("\(name) woke") }
+        journal.expect(name, of: transaction)
         transaction.onRollback { journal.note("\(name) undone") }
         alsoDo(transaction)
         return try transaction.addNote(by: name)
@@ -184,7 +210,7 @@ struct GroupCommitTests {
   @Test("When SQLite itself ends the transaction, no job of the batch is acknowledged")
   func transactionLost() async throws {
     let database = try folder.open()
-    let journal = Journal()
+    let journal = Journal(of: database)
     let results = await batch(
       database,
       [
@@ -221,11 +247,10 @@ struct GroupCommitTests {
   @Test("Publishing comes before the position moves, waking after it, callers last")
   func orderOfPublication() async throws {
     let database = try folder.open()
-    let journal = Journal()
+    let journal = Journal(of: database) { " at \(database.committedPosition)" }
     func job(_ name: String) -> @Sendable (WriteTransaction) throws -> Int64 {
       { transaction in
-        transaction.afterCommit { journal.note("\(name) published at \(database.committedPosition)") }
-        transaction.afterPublish { journal.note("\(name) woke at \(database.committedPosition)") }
+        journal.expect(name, of: transaction)
         return try transaction.addNote(by: name)
       }
     }

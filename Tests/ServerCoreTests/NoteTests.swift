@@ -13,16 +13,20 @@ import Testing
     let plain = Note.room(room)
     room.members = [ann, bob]
     room.replaced = [1, 127, 128, .max]
+    room.count = 300
     room.hasRelation = true
     let full = Note.room(room)
     room.reload = true
+    let reloaded = Note.room(room)
+    room.hasPowerLevels = true
     return [
-      plain, full, .room(room), .purged(RoomNumber(.max)), .receipts(RoomNumber(1), of: [ann], upTo: 9), .news([], position: 0),
+      plain, full, reloaded, .room(room),
+      .purged(RoomNumber(.max)), .receipts(RoomNumber(1), of: [ann], upTo: 9), .news([], position: 0),
       .news([ann, bob], position: 300), .onlyFor(bob, in: RoomNumber(3), position: 4), .rules(ann), .sessions(ann, devices: []),
       .sessions(ann, devices: [DeviceID(trusted: "PHONE"), DeviceID(trusted: "")]), .erased(bob, position: -1),
       .pusher(Note.PusherNews(user: ann, appID: "app", pushkey: "", position: 5)), .project("45678"), .media("abc"), .delayed,
       .work("search"), .inUse(.hidden, RoomNumber(2)), .inUse(.delayed, RoomNumber(2)),
-      .toDevice(ann, DeviceID(trusted: "PHONE"))
+      .toDevice(ann, []), .toDevice(ann, [DeviceID(trusted: "PHONE"), DeviceID(trusted: "TABLET")])
     ]
   }()
 
@@ -61,7 +65,7 @@ import Testing
     arguments: [
       [], [2], [1, 0, 0], [1, 16, 0], [1, 255, 0], [1, 12, 1, 0], [1, 12, 0x80, 0], [1, 2, 0], [1, 2, 2, 0x80, 0],
       [1, 14, 2, 9, 1], [1, 4, 1, 0xFF], [1, 4, 3, 0xFF, 0xFF, 0x7F], [1, 10, 2, 5, 0x61],
-      [1, 2, 10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2], [1, 1, 6, 1, 1, 0, 0, 4, 0]
+      [1, 2, 10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2], [1, 1, 6, 1, 1, 0, 0, 0, 8]
     ] as [[UInt8]])
   func `nothing is read of bytes of another version, with an unknown kind or with fields that are not as they are written`(
     bytes: [UInt8]

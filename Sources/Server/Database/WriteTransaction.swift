@@ -5,8 +5,6 @@
   package private(set) var position: Int64
 
   private var notes: [any CommitNote] = []
-  private var commitActions: [@Sendable () -> Void] = []
-  private var publishActions: [@Sendable () -> Void] = []
   private var rollbackActions: [@Sendable () -> Void] = []
 
   init(on connection: Connection, position: Int64) {
@@ -40,16 +38,9 @@
     return position
   }
 
-  /// Has all that follow its kind apply the note once the rows are durable: see `Database.follow`.
+  /// Has all that follow its kind apply the note once the rows are durable, in the order of all jobs of the batch: see `Database.follow`.
+  /// It is what a commit publishes, and the only thing: other nodes learn of a commit in no other way.
   package func post(_ note: any CommitNote) { notes.append(note) }
-
-  /// Publishes what this job wrote. Runs on the writer thread once the rows are durable, in the order of all jobs of
-  /// the batch, before `committedPosition` moves and before any caller resumes. Must not block or call the database.
-  package func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
-
-  /// Wakes who waits for what this job wrote. Runs after every `afterCommit` of the batch and after `committedPosition`
-  /// has moved: who is woken finds all of it. Must not block or call the database.
-  package func afterPublish(_ action: @escaping @Sendable () -> Void) { publishActions.append(action) }
 
   /// Undoes what this job staged in memory. Runs, last registered first, when the job throws (before the next job
   /// starts) or when the commit fails. Must not block or call the database.
@@ -61,39 +52,29 @@ extension WriteTransaction {
   /// Where a job started: what failing it goes back to.
   struct Mark {
     let position: Int64
-    let notes, commitActions, publishActions, rollbackActions: Int
+    let notes, rollbackActions: Int
   }
 
   var mark: Mark {
-    Mark(
-      position: position, notes: notes.count, commitActions: commitActions.count, publishActions: publishActions.count,
-      rollbackActions: rollbackActions.count)
+    Mark(position: position, notes: notes.count, rollbackActions: rollbackActions.count)
   }
 
   /// Undoes in memory what was done since `mark`; the rows are the writer's affair.
   func undo(to mark: Mark) {
     position = mark.position
     notes.removeSubrange(mark.notes...)
-    commitActions.removeSubrange(mark.commitActions...)
-    publishActions.removeSubrange(mark.publishActions...)
     while rollbackActions.count > mark.rollbackActions { rollbackActions.removeLast()() }
   }
 
   /// The batch is durable: publishes it, lets `advance` show the new position, wakes who waits.
   ///
   /// - Parameter rereads: whether followers get the notes as other nodes would.
-  func publish(to followers: CommitFollowers, rereads: Bool, advance: (Int64) -> Void) {
-    for action in commitActions { action() }
-    let notes = rereads ? notes.map(Self.reread) : notes
-    followers.apply(notes, CommittedRows(on: connection))
+  func publish(to publisher: inout CommitPublisher, rereads: Bool, advance: (Int64) -> Void) {
+    if rereads { notes = notes.map { $0.reread() } }
+    publisher.apply(notes)
     advance(position)
-    for action in publishActions { action() }
-    followers.wake(notes)
-    self.notes.removeAll(keepingCapacity: true)
-    commitActions.removeAll(keepingCapacity: true)
-    publishActions.removeAll(keepingCapacity: true)
+    publisher.wake(notes)
+    notes.removeAll(keepingCapacity: true)
     rollbackActions.removeAll(keepingCapacity: true)
   }
-
-  private static func reread(_ note: any CommitNote) -> any CommitNote { note.reread }
 }

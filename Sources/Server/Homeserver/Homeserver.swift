@@ -135,7 +135,7 @@ package final class Homeserver: Sendable {
       observers: (follower.map { [$0] } ?? []) + roomObservers)
     presence = rooms.presence
     relations = Relations(database: database, rooms: rooms)
-    receipts = Receipts(database: database, rooms: rooms, accountData: accountData, notifier: notifier, clock: clock)
+    receipts = Receipts(database: database, rooms: rooms, accountData: accountData, clock: clock)
     directRooms = DirectRooms(
       database: database, rooms: rooms, lists: directLists, defaultVersion: configuration.defaultRoomVersion)
     search = Search(database: database, rooms: rooms, progress: searchProgress)

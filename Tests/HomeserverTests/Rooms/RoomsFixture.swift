@@ -24,7 +24,7 @@ final class RoomsFixture: Sendable {
   let hiddenRows: HiddenRoomRows
   let rooms: Rooms
   private let nextTransaction = Atomic<Int>(0)
-  private let time = Time()
+  private let time: Time
 
   private final class Time: Sendable {
     let milliseconds = Atomic<Int64>(1_700_000_000_000)
@@ -44,17 +44,26 @@ final class RoomsFixture: Sendable {
 
   func setTime(_ milliseconds: Int64) { time.milliseconds.store(milliseconds, ordering: .relaxed) }
 
-  init(
+  convenience init(
     in folder: TemporaryFolder = TemporaryFolder(), observers: [any RoomObserver] = [],
     _ configure: (inout HomeserverConfiguration) -> Void = { _ in }
   ) throws {
-    self.folder = folder
     var configuration = HomeserverConfiguration(serverName: Self.server, dataDirectory: folder.path)
-    let time = time
+    let time = Time()
     configuration.clock = WallClock { time.milliseconds.load(ordering: .relaxed) }
     configure(&configuration)
+    let database = try Database(configuration.database, migrations: Schema.migrations())
+    self.init(in: folder, configuration, time, database, observers)
+  }
+
+  private init(
+    in folder: TemporaryFolder, _ configuration: HomeserverConfiguration, _ time: Time, _ database: Database,
+    _ observers: [any RoomObserver]
+  ) {
+    self.folder = folder
     self.configuration = configuration
-    database = try Database(configuration.database, migrations: Schema.migrations())
+    self.time = time
+    self.database = database
     notifier = Notifier(database)
     guard let key = SigningKey(seed: Array(0..<32), version: "test") else { preconditionFailure("32 bytes are a seed") }
     accountData = AccountData(database: database, notifier: notifier)
@@ -64,6 +73,11 @@ final class RoomsFixture: Sendable {
       configuration.rooms, database: database, notifier: notifier, signingKey: key,
       settings: RoomSettings(accountData: accountData, pushRules: pushRules), directory: Directory(),
       observers: [hiddenRows, PublicRoomList(), SearchProgress(database: database)] + observers)
+  }
+
+  /// Another node on the same database: only notes connect the two.
+  func otherNode(observers: [any RoomObserver] = []) -> RoomsFixture {
+    RoomsFixture(in: folder, configuration, time, database, observers)
   }
 
   /// The same database as after a restart.

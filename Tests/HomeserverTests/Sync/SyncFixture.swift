@@ -36,8 +36,7 @@ final class SyncFixture: Sendable {
     let (database, notifier, clock) = (base.database, base.notifier, base.configuration.clock)
     accountData = base.accountData
     pushRules = base.pushRules
-    receipts = Receipts(
-      database: database, rooms: base.rooms, accountData: accountData, notifier: notifier, clock: clock)
+    receipts = Receipts(database: database, rooms: base.rooms, accountData: accountData, clock: clock)
     unread = Unread(database: database, receipts: receipts, pushRules: pushRules)
     toDevice = ToDeviceMessages(database: database, notifier: notifier, clock: clock, census: DeviceCensus())
     deviceLists = DeviceLists(database: database, notifier: notifier, census: DeviceCensus())

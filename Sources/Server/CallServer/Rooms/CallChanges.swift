@@ -1,14 +1,14 @@
-import Database
 import MatrixModel
 import ServerAccounts
+import ServerCore
 import ServerRooms
 
 /// The changes of rooms and accounts that may take users out of calls, in the order of their commits.
 package final class CallChanges: RoomObserver, AccountObserver {
   enum Change: Sendable {
-    /// The user is not joined to the room.
-    case member(UserID, RoomID)
-    case powerLevels(RoomID)
+    /// A user's membership has changed.
+    case member(UserID, RoomNumber)
+    case powerLevels(RoomNumber)
     /// An account or its devices.
     case account(UserID)
   }
@@ -21,12 +21,9 @@ package final class CallChanges: RoomObserver, AccountObserver {
 
   func finish() { input.finish() }
 
-  package func appended(_ event: StoredEvent, to room: RoomSnapshot, in transaction: WriteTransaction) throws {
-    let roomID = room.roomID
-    if event.type == .powerLevels { return transaction.afterPublish { self.input.yield(.powerLevels(roomID)) } }
-    guard event.type == .member, Membership(event.content["membership"]) != .join, let key = event.stateKey else { return }
-    let user = UserID(trusted: key)
-    transaction.afterPublish { self.input.yield(.member(user, roomID)) }
+  package func published(_ news: Note.RoomNews) {
+    if news.hasPowerLevels { input.yield(.powerLevels(news.number)) }
+    for user in news.members { input.yield(.member(user, news.number)) }
   }
 
   package func sessionsChanged(of userID: UserID) { input.yield(.account(userID)) }

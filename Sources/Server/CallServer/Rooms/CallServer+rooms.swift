@@ -1,5 +1,7 @@
 import MatrixModel
 import ServerAccounts
+import ServerCore
+import ServerRooms
 
 /// Who is in a room's call is in the room, signed in and not suspended, and moderates while they may remove others; also when a token is older than that.
 extension CallServer {
@@ -39,10 +41,18 @@ extension CallServer {
   /// Follows a change of a room or an account for those who are in calls.
   func follow(_ change: CallChanges.Change) async {
     switch change {
-    case .member(let user, let roomID): await follow(user, in: roomID)
-    case .powerLevels(let roomID): await follow(roomID)
+    case .member(let user, let room): if let roomID = await roomID(room) { await follow(user, in: roomID) }
+    case .powerLevels(let room): if let roomID = await roomID(room) { await follow(roomID) }
     case .account(let user): await follow(user)
     }
+  }
+
+  /// The ID of a room that may have a call here; nil if there are no calls, or no such room.
+  private func roomID(_ room: RoomNumber) async -> RoomID? {
+    guard live.values.contains(where: { $0.session.roomID != nil }) else { return nil }
+    if let known = rooms.cache.cachedSnapshot(of: room) { return known.roomID }
+    // If the database is stopping, so is everybody in a call.
+    return try? await homeserver.database.read { [rooms] in try rooms.cache.snapshot(of: room, in: $0)?.roomID }
   }
 
   /// A user's account or devices have changed.

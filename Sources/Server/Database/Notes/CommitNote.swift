@@ -1,9 +1,11 @@
 /// What a job says of its commit: a value, which everyone who remembers rows applies, on this node and, in a cluster, on all others.
-package protocol CommitNote: Sendable {
-  /// Whom it concerns: see `Database.follow`.
+///
+/// An object, so that a follower gets at what its class holds by one comparison of types.
+package protocol CommitNote: AnyObject, Sendable {
+  /// The kind of followers it concerns: see `Database.follow`.
   var kindNumber: UInt8 { get }
-  /// The note as another node reads it from its bytes.
-  var reread: Self { get }
+  /// Returns the note as another node reads it from its bytes.
+  func reread() -> any CommitNote
 }
 
 /// Remembers rows, or has somebody wait for some. Called on the writer thread, for one note after the other in the order of commits: must not

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
 ///
-/// Unchecked: `connection`, `transaction` and `checkpoints` belong to the thread after `start`, and to nobody after `stop`.
+/// Unchecked: `connection`, `transaction`, `checkpoints` and `publisher` belong to the thread after `start`, and to nobody after `stop`.
 final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
 
@@ -13,19 +13,19 @@ final class Writer: @unchecked Sendable {
   let others = BoundedQueue<Never>(limit: 0)
   let committedPosition: Atomic<Int64>
   let statistics = Mutex(DatabaseStatistics())
-  private let followers: CommitFollowers
   private let connection: Connection
   private let transaction: WriteTransaction
   private let batchLimit: Int
   private let rehearsesJobs: Bool
   private var checkpoints: Checkpoints
+  private var publisher: CommitPublisher
 
   /// `connection` has the newest schema already.
   init(
     _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers
   ) throws(DatabaseError) {
     let head = try Self.head(of: connection)
-    self.followers = followers
+    publisher = CommitPublisher(to: followers, on: connection)
     self.connection = connection
     transaction = WriteTransaction(on: connection, position: head)
     committedPosition = Atomic(head)
@@ -89,7 +89,7 @@ final class Writer: @unchecked Sendable {
       return giveUp(succeeded.map(\.job), to: before, because: error)
     }
     record(writes: succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started)
-    transaction.publish(to: followers, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
+    transaction.publish(to: &publisher, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
     for (_, resume) in succeeded { resume() }
   }
 

@@ -1,7 +1,7 @@
 import Database
 import Synchronization
 
-/// What became of keys and messages of devices since the server started, for `/metrics`. A step counts once it is committed.
+/// What became of keys and messages of devices since the server started, for `/metrics`: of what this node did.
 package final class DeviceCensus: Sendable {
   package enum Figure: Int, CaseIterable, Sendable {
     /// One-time keys that devices uploaded, those of a repeated upload left out.
@@ -30,9 +30,11 @@ package final class DeviceCensus: Sendable {
     if count != 0 { figures.withLock { $0[figure.rawValue] += count } }
   }
 
-  /// Counts once the transaction is durable.
+  /// Counts what a job does, and takes it back if the job is undone.
   func add(_ count: Int, to figure: Figure, in tx: WriteTransaction) {
-    if count != 0 { tx.afterCommit { self.add(count, to: figure) } }
+    guard count != 0 else { return }
+    add(count, to: figure)
+    tx.onRollback { self.add(-count, to: figure) }
   }
 
   /// Counts what waits from before the start. To be called before anything is written.

@@ -5,7 +5,7 @@ import ServerCore
 import Synchronization
 
 /// Messages from device to device, kept until the device has them. Spec: Client-Server API, "Send-to-Device messaging".
-package final class ToDeviceMessages: Sendable {
+package final class ToDeviceMessages: NoteFollower {
   /// One message as sync shows it.
   package struct Message: Sendable {
     package let position: Int64
@@ -37,14 +37,20 @@ package final class ToDeviceMessages: Sendable {
   /// Devices of which it is remembered how much waits.
   private static let countedDevicesLimit = 100_000
 
-  private struct Receiver: Hashable {
+  struct Receiver: Hashable {
     let userID: UserID
     let deviceID: DeviceID
   }
 
-  /// For devices that were sent something: how many messages wait, or less. Counting them with each message would cost the more
-  /// the longer a device is away.
-  private let waitingAtMost = Mutex<[Receiver: Int]>([:])
+  struct Waiting {
+    /// As many messages wait, or fewer.
+    var atMost: Int
+    /// Sends of this node whose notes are still to come.
+    var unpublished = 0
+  }
+
+  /// For devices that were sent something. Counting what waits with each message would cost the more the longer a device is away.
+  let waiting = Mutex<[Receiver: Waiting]>([:])
   private let database: Database
   private let notifier: Notifier
   private let clock: WallClock
@@ -55,6 +61,7 @@ package final class ToDeviceMessages: Sendable {
     self.database = database
     self.notifier = notifier
     self.clock = clock
+    database.follow(.toDevice, by: self)
   }
 
   /// Sends `messages` (user ID, then device ID or `*`, then content). Repeating a transaction ID sends nothing again.
@@ -118,6 +125,7 @@ package final class ToDeviceMessages: Sendable {
         }
       }
       for (deviceID, count) in added { try dropOldest(tx, userID, deviceID, added: count) }
+      if !added.isEmpty { note(Array(added.keys), of: userID, in: tx) }
     }
     return receivers
   }
@@ -125,20 +133,40 @@ package final class ToDeviceMessages: Sendable {
   /// Holds a device that got `added` messages to the limit. Counts what waits only where it may be too much.
   private func dropOldest(_ tx: WriteTransaction, _ userID: UserID, _ deviceID: DeviceID, added: Int) throws {
     let device = Receiver(userID: userID, deviceID: deviceID)
-    let known = waitingAtMost.withLock { $0[device] }
-    var waiting = known.map { $0 + added } ?? .max
-    if waiting > Self.waitingLimit {
+    let known = waiting.withLock { $0[device] }
+    var atMost = known.map { $0.atMost + added } ?? .max
+    if atMost > Self.waitingLimit {
       let count = try tx.first(
         "SELECT COUNT(*) FROM to_device WHERE user_id = $1 AND device_id = $2", userID, deviceID
       ) { Int($0.integer(0)) }
-      waiting = min(count ?? 0, Self.waitingLimit)
-      try drop(tx, device, (count ?? 0) - waiting)
+      atMost = min(count ?? 0, Self.waitingLimit)
+      try drop(tx, device, (count ?? 0) - atMost)
     }
-    waitingAtMost.withLock { [waiting] devices in
+    waiting.withLock { [atMost] devices in
       if devices.count >= Self.countedDevicesLimit { devices.removeAll(keepingCapacity: true) }
-      devices[device] = waiting
+      devices[device, default: Waiting(atMost: 0)].atMost = atMost
     }
   }
+
+  /// Has other nodes forget how much waits for devices, which they do not count. So does this node if the job is undone.
+  private func note(_ devices: [DeviceID], of userID: UserID, in tx: WriteTransaction) {
+    let receivers = devices.map { Receiver(userID: userID, deviceID: $0) }
+    waiting.withLock { waiting in for receiver in receivers { waiting[receiver]?.unpublished += 1 } }
+    tx.onRollback { self.waiting.withLock { waiting in for receiver in receivers { waiting[receiver] = nil } } }
+    tx.note(.toDevice(userID, devices))
+  }
+
+  package func apply(_ note: Note, _ rows: CommittedRows) {
+    guard case .toDevice(let userID, let devices) = note else { return }
+    waiting.withLock { waiting in
+      for device in devices.map({ Receiver(userID: userID, deviceID: $0) }) {
+        guard let known = waiting[device] else { continue }
+        waiting[device] = known.unpublished > 0 ? Waiting(atMost: known.atMost, unpublished: known.unpublished - 1) : nil
+      }
+    }
+  }
+
+  package func reload(_ rows: CommittedRows) { waiting.withLock { $0 = [:] } }
 
   private func drop(_ tx: WriteTransaction, _ device: Receiver, _ count: Int) throws {
     guard count > 0 else { return }

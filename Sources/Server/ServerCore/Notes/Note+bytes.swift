@@ -61,9 +61,9 @@ extension Note {
     case .inUse(let chapter, let room):
       writer.bytes.append(chapter.rawValue)
       writer.write(room)
-    case .toDevice(let user, let device):
+    case .toDevice(let user, let devices):
       writer.write(user)
-      writer.write(device)
+      writer.write(devices)
     }
   }
 
@@ -114,8 +114,8 @@ extension Note {
       guard let chapter = reader.byte().flatMap(Chapter.init), let room = reader.room() else { return nil }
       self = .inUse(chapter, room)
     case .toDevice:
-      guard let user: UserID = reader.identifier(), let device: DeviceID = reader.identifier() else { return nil }
-      self = .toDevice(user, device)
+      guard let user: UserID = reader.identifier(), let devices: [DeviceID] = reader.identifiers() else { return nil }
+      self = .toDevice(user, devices)
     }
   }
 }
@@ -124,21 +124,24 @@ extension Note.RoomNews {
   fileprivate func write(to writer: inout NoteWriter) {
     writer.write(number)
     writer.write(upTo)
+    writer.write(count: count)
     writer.write(members)
     writer.write(count: replaced.count)
     for position in replaced { writer.write(position) }
-    writer.bytes.append((hasRelation ? 1 : 0) | (reload ? 2 : 0))
+    writer.bytes.append((hasRelation ? 1 : 0) | (reload ? 2 : 0) | (hasPowerLevels ? 4 : 0))
   }
 
   fileprivate init?(_ reader: inout NoteReader) {
-    guard let number = reader.room(), let upTo = reader.integer(), let members: [UserID] = reader.identifiers(),
-      let replaced = reader.integers(), let flags = reader.byte(), flags < 4
+    guard let number = reader.room(), let upTo = reader.integer(), let count = reader.number(),
+      let members: [UserID] = reader.identifiers(), let replaced = reader.integers(), let flags = reader.byte(), flags < 8
     else { return nil }
     self.init(number: number, upTo: upTo)
+    self.count = count
     self.members = members
     self.replaced = replaced
     hasRelation = flags & 1 != 0
     reload = flags & 2 != 0
+    hasPowerLevels = flags & 4 != 0
   }
 }
 

@@ -5,15 +5,15 @@ import MatrixModel
 /// What changed with a commit, for everything in memory that was made of the rows: every node of a cluster applies the same notes in the same
 /// order. A note names what is to be read again; it carries no content of users.
 package enum Note: Sendable, Equatable {
-  /// A room has new events.
+  /// A room has changed.
   case room(RoomNews)
   /// A room is deleted.
   case purged(RoomNumber)
-  /// Receipts of users in a room have moved, the last at a position.
+  /// Receipts of users in a room have moved, the last at a position. All members may see them.
   case receipts(RoomNumber, of: [UserID], upTo: Int64)
   /// There is something for each of the users at a position.
   case news([UserID], position: Int64)
-  /// There is something for one member of a room alone.
+  /// There is something in a room for one of its members alone: a receipt that nobody else may see.
   case onlyFor(UserID, in: RoomNumber, position: Int64)
   /// A user's push rules have changed.
   case rules(UserID)
@@ -33,17 +33,22 @@ package enum Note: Sendable, Equatable {
   case work(ByteString)
   /// A room is used by a chapter that remembers which rooms it need not look at.
   case inUse(Chapter, RoomNumber)
-  /// There are messages for a device.
-  case toDevice(UserID, DeviceID)
+  /// There are messages for devices of a user.
+  case toDevice(UserID, [DeviceID])
 
   package struct RoomNews: Sendable, Equatable {
     package var number: RoomNumber
+    /// Of the newest event.
     package var upTo: Int64
-    /// Users whose membership has changed.
+    /// The number of new events, the last at `upTo`.
+    package var count = 0
+    /// Users whose membership has changed, or who have forgotten the room.
     package var members: [UserID] = []
     /// Positions of older events that are others now: they are redacted.
     package var replaced: [Int64] = []
+    /// Whether a new event relates to another.
     package var hasRelation = false
+    package var hasPowerLevels = false
     /// Whether the room is to be read anew as a whole.
     package var reload = false
 

@@ -41,6 +41,9 @@ struct NoteReader {
 
   mutating func byte() -> UInt8? { rest.popFirst() }
 
+  /// A number of things that are not in the bytes.
+  mutating func number() -> Int? { unsigned().flatMap { Int(exactly: $0) } }
+
   mutating func integer() -> Int64? { unsigned().map { Int64(bitPattern: $0) } }
 
   mutating func room() -> RoomNumber? { integer().map { RoomNumber($0) } }

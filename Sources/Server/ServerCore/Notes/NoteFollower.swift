@@ -12,26 +12,31 @@ extension NoteFollower {
   package func reload(_ rows: CommittedRows) throws {}
 
   package func apply(_ note: any CommitNote, _ rows: CommittedRows) throws {
-    if let note = note as? Note { try apply(note, rows) }
+    if let posted = note as? PostedNote { try apply(posted.note, rows) }
   }
 
   package func wake(_ note: any CommitNote) {
-    if let note = note as? Note { wake(note) }
+    if let posted = note as? PostedNote { wake(posted.note) }
   }
 }
 
-extension Note: CommitNote {
-  package var kindNumber: UInt8 { kind.rawValue }
+/// A note on its way through the database.
+private final class PostedNote: CommitNote {
+  let note: Note
 
-  package var reread: Note {
-    guard let note = Note.decode(Note.encode([self]))?.first else { preconditionFailure("\(self) does not survive its bytes") }
-    return note
+  init(_ note: Note) { self.note = note }
+
+  var kindNumber: UInt8 { note.kind.rawValue }
+
+  func reread() -> any CommitNote {
+    guard let note = Note.decode(Note.encode([note]))?.first else { preconditionFailure("\(note) does not survive its bytes") }
+    return PostedNote(note)
   }
 }
 
 extension WriteTransaction {
   /// Has everyone who follows its kind apply the note once this job is durable; none of it if the job is undone.
-  package func note(_ note: Note) { post(note) }
+  package func note(_ note: Note) { post(PostedNote(note)) }
 }
 
 extension Database {

@@ -27,7 +27,7 @@ package final class Notifier: NoteFollower {
 
   private let shards = (0..<shardCount).map { _ in Shard() }
 
-  package init(_ database: Database) { database.follow(.news, .onlyFor, by: self) }
+  package init(_ database: Database) { database.follow(.news, .receipts, .onlyFor, by: self) }
 
   deinit {
     // Users and rooms hold each other.
@@ -41,43 +41,11 @@ package final class Notifier: NoteFollower {
     transaction.note(.news(users, position: position))
   }
 
-  /// Tells, with the commit of `transaction`, that a room has events up to `position`, and whose membership changed by them.
-  package func publish(
-    position: Int64, room: RoomNumber, memberships: [(user: UserID, membership: Membership)],
-    in transaction: WriteTransaction
-  ) {
-    transaction.afterCommit {
-      for (user, membership) in memberships {
-        guard let watch = self.watch(of: user) else { continue }
-        // First: a sync that does not find the room among those of the user any more must find why.
-        watch.position.raise(to: position)
-        if membership == .join { watch.add(self.roomWatch(room, position: position)) } else { watch.remove(room) }
-      }
-      let watch = self.existingWatch(of: room)
-      watch?.newestEvent.raise(to: position)
-      watch?.position.raise(to: position)
-    }
-    transaction.afterPublish {
-      self.existingWatch(of: room)?.wake()
-      for (user, _) in memberships { self.watch(of: user)?.wake() }
-    }
-  }
-
-  /// Tells, with the commit of `transaction`, that a room has receipts up to `position`.
-  package func publish(position: Int64, room: RoomNumber, in transaction: WriteTransaction) {
-    transaction.afterCommit { self.existingWatch(of: room)?.position.raise(to: position) }
-    transaction.afterPublish { self.existingWatch(of: room)?.wake() }
-  }
-
-  /// Tells that a room has something for one of its members alone.
-  package func publish(position: Int64, room: RoomNumber, onlyFor user: UserID, in transaction: WriteTransaction) {
-    transaction.note(.onlyFor(user, in: room, position: position))
-  }
-
   package func apply(_ note: Note, _ rows: CommittedRows) {
     switch note {
     case .news(let users, let position):
       for user in users { watch(of: user)?.position.raise(to: position) }
+    case .receipts(let room, _, let position): existingWatch(of: room)?.position.raise(to: position)
     case .onlyFor(let user, let room, let position):
       existingWatch(of: room)?.position.raise(to: position)
       watch(of: user)?.position.raise(to: position)
@@ -87,10 +55,25 @@ package final class Notifier: NoteFollower {
 
   package func wake(_ note: Note) {
     switch note {
-    case .news(let users, _): for user in users { watch(of: user)?.wake() }
-    case .onlyFor(let user, _, _): watch(of: user)?.wake()
+    case .news(let users, _): for user in users { wake(user) }
+    case .receipts(let room, _, _): wake(room)
+    case .onlyFor(let user, _, _): wake(user)
     default: break
     }
+  }
+
+  /// Notes that a room has events up to `position`; `wake` follows when they can be read.
+  package func raise(_ room: RoomNumber, to position: Int64) {
+    guard let watch = existingWatch(of: room) else { return }
+    watch.newestEvent.raise(to: position)
+    watch.position.raise(to: position)
+  }
+
+  /// Notes that a user's membership of a room has changed at `position`; `wake` follows when the change can be read.
+  package func raise(_ user: UserID, _ isJoined: Bool, in room: RoomNumber, to position: Int64) {
+    guard let watch = watch(of: user) else { return }
+    watch.position.raise(to: position)
+    if isJoined { watch.add(roomWatch(room, position: position)) } else { watch.remove(room) }
   }
 
   /// Notes that who is typing in a room has changed; `wake(_:)` follows when the change can be read.
@@ -121,6 +104,8 @@ package final class Notifier: NoteFollower {
   }
 
   package func wake(_ room: RoomNumber) { existingWatch(of: room)?.wake() }
+
+  package func wake(_ user: UserID) { watch(of: user)?.wake() }
 
   // MARK: Watching
 

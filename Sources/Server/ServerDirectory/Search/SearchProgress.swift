@@ -1,5 +1,6 @@
 import Database
 import MatrixModel
+import ServerCore
 import ServerRooms
 import Synchronization
 
@@ -72,8 +73,8 @@ package final class SearchProgress: Sendable {
 }
 
 extension SearchProgress: RoomObserver {
-  package func published(_ count: Int, upTo position: Int64) {
-    if count > 0 { note(count, upTo: position) }
+  package func published(_ news: Note.RoomNews) {
+    if news.count > 0 { note(news.count, upTo: news.upTo) }
   }
 
   package func redacted(_ event: StoredEvent, in room: RoomSnapshot, _ transaction: WriteTransaction) throws {

@@ -77,7 +77,7 @@ extension AppServices: AccountObserver {
 }
 
 extension AppServices: RoomObserver {
-  package func published(_ count: Int, upTo position: Int64) {
+  package func published(_ news: Note.RoomNews) {
     for inbox in inboxes { inbox.signal.notify() }
   }
 

@@ -53,7 +53,7 @@ package final class PushWork: Sendable {
 
 extension PushWork: RoomObserver {
   /// Without pushers there is nothing to wake the worker for.
-  package func published(_ count: Int, upTo position: Int64) {
+  package func published(_ news: Note.RoomNews) {
     if !audience.isEmpty { signal.notify() }
   }
 

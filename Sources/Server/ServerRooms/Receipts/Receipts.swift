@@ -8,7 +8,7 @@ import Synchronization
 /// Receipts and fully-read markers: commands, and what sync and unread counts read of them.
 ///
 /// Spec: Client-Server API, "Receipts" and "Fully read markers".
-package final class Receipts: Sendable {
+package final class Receipts: NoteFollower {
   /// What one request moves; each is an event ID of the room.
   package struct Markers: Sendable {
     package var read: EventID?
@@ -29,23 +29,25 @@ package final class Receipts: Sendable {
 
   private struct State {
     var rooms: [RoomNumber: RoomReceipts] = [:]
+    /// Those that commands of this node have moved and that are not committed yet.
+    var staged: [RoomNumber: [Receipt]] = [:]
     /// Of the newest receipt of any room: rows that may lack it are not kept.
-    var newest: Int64 = 0
+    var newest: Int64
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   let database: Database
   let rooms: Rooms
   let accountData: AccountData
-  private let notifier: Notifier
   let clock: WallClock
 
-  package init(database: Database, rooms: Rooms, accountData: AccountData, notifier: Notifier, clock: WallClock) {
+  package init(database: Database, rooms: Rooms, accountData: AccountData, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.accountData = accountData
-    self.notifier = notifier
     self.clock = clock
+    state = Mutex(State(newest: database.committedPosition))
+    database.follow(.receipts, .onlyFor, by: self)
   }
 
   // MARK: Moving
@@ -57,7 +59,6 @@ package final class Receipts: Sendable {
   package func move(_ markers: Markers, of user: UserID, in roomID: RoomID) async throws {
     let now = clock.now()
     try await database.write { [self] transaction in
-      transaction.afterPublish { self.rooms.presence.active(user, nil) }
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
@@ -77,6 +78,7 @@ package final class Receipts: Sendable {
         try moveFullyRead(to: eventID, at: event.position, of: user, in: roomID, transaction)
       }
     }
+    rooms.presence.active(user, nil)
   }
 
   func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
@@ -97,12 +99,7 @@ package final class Receipts: Sendable {
         timestamp = excluded.timestamp, position = excluded.position
       """, room, stored.user, stored.kind.rawValue, stored.thread, stored.eventID, stored.event, stored.timestamp,
       position)
-    transaction.afterCommit { self.publish(stored, in: room) }
-    if stored.kind.isPublic {
-      notifier.publish(position: position, room: room, in: transaction)
-    } else {
-      notifier.publish(position: position, room: room, onlyFor: stored.user, in: transaction)
-    }
+    stage(stored, in: room, transaction)
   }
 
   func moveFullyRead(
@@ -202,21 +199,69 @@ package final class Receipts: Sendable {
       """
       SELECT user_id, kind, thread, event_id, event, timestamp, position FROM receipt WHERE room = $1 ORDER BY position
       """, room
-    ) { row in
-      receipts.insert(
-        Receipt(
-          user: row.identifier(0), kind: Receipt.Kind(rawValue: row.integer(1)) ?? .readPrivate,
-          thread: ByteString(row.text(2)), eventID: row.identifier(3), event: row.integer(4), timestamp: row.integer(5),
-          position: row.integer(6)))
-    }
+    ) { receipts.insert(Receipt($0)) }
     return receipts
   }
 
-  private func publish(_ receipt: Receipt, in room: RoomNumber) {
-    state.withLock { state in
-      state.newest = max(state.newest, receipt.position)
-      state.rooms[room]?.insert(receipt)
+  // MARK: With the commit
+
+  /// Remembers a receipt until its note comes.
+  private func stage(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) {
+    state.withLock { $0.staged[room, default: []].append(receipt) }
+    transaction.onRollback { self.state.withLock { _ = $0.staged[room]?.popLast() } }
+    transaction.note(
+      receipt.kind.isPublic
+        ? .receipts(room, of: [receipt.user], upTo: receipt.position)
+        : .onlyFor(receipt.user, in: room, position: receipt.position))
+  }
+
+  package func apply(_ note: Note, _ rows: CommittedRows) throws {
+    switch note {
+    case .receipts(let room, let users, let position): try show(users, in: room, upTo: position, rows)
+    case .onlyFor(let user, let room, let position): try show([user], in: room, upTo: position, rows)
+    default: break
     }
-    for observer in rooms.observers { observer.received(receipt, in: room) }
+  }
+
+  package func reload(_ rows: CommittedRows) {
+    state.withLock { $0.rooms = [:] }
+  }
+
+  /// Shows the receipts that commands of this node have staged, or reads those of another node: at the first note of a batch for a room,
+  /// all of the room.
+  private func show(_ users: [UserID], in room: RoomNumber, upTo position: Int64, _ rows: CommittedRows) throws {
+    let (staged, newest) = state.withLock { ($0.staged.removeValue(forKey: room) ?? [], $0.newest) }
+    guard staged.isEmpty else { return show(staged, in: room) }
+    guard position > newest else { return }
+    let read = try rows.read { transaction in
+      try users.flatMap { user in
+        try transaction.all(
+          """
+          SELECT user_id, kind, thread, event_id, event, timestamp, position FROM receipt
+          WHERE room = $1 AND user_id = $2 AND position > $3
+          """, room, user, newest
+        ) { Receipt($0) }
+      }
+    }
+    show(read, in: room)
+  }
+
+  private func show(_ receipts: [Receipt], in room: RoomNumber) {
+    state.withLock { state in
+      for receipt in receipts {
+        state.newest = max(state.newest, receipt.position)
+        state.rooms[room]?.insert(receipt)
+      }
+    }
+    for receipt in receipts { for observer in rooms.observers { observer.received(receipt, in: room) } }
+  }
+}
+
+extension Receipt {
+  /// Reads a row of user, kind, thread, event ID, event, timestamp and position.
+  fileprivate init(_ row: Row) {
+    self.init(
+      user: row.identifier(0), kind: Kind(rawValue: row.integer(1)) ?? .readPrivate, thread: ByteString(row.text(2)),
+      eventID: row.identifier(3), event: row.integer(4), timestamp: row.integer(5), position: row.integer(6))
   }
 }

@@ -28,11 +28,9 @@ package final class Memberships: Sendable {
     if let rooms = cachedRooms(of: user) { return rooms }
     var rooms: Rooms = [:]
     try transaction.query(
-      "SELECT room, membership, position, forgotten FROM membership WHERE user_id = $1", user
+      "SELECT membership, position, forgotten, room FROM membership WHERE user_id = $1", user
     ) { row in
-      rooms[RoomNumber(row.integer(0))] = Entry(
-        membership: Membership(rawValue: UInt8(truncatingIfNeeded: row.integer(1))) ?? .leave, position: row.integer(2),
-        isForgotten: row.bool(3))
+      rooms[RoomNumber(row.integer(3))] = Entry(row)
     }
     // A write sees rows that may yet be undone.
     if transaction is WriteTransaction { return rooms }
@@ -55,7 +53,7 @@ package final class Memberships: Sendable {
     }
   }
 
-  /// Called in `afterCommit`.
+  /// Shows a change that is durable.
   func publish(_ entry: Entry, of user: UserID, in room: RoomNumber) {
     users.withLock { users in
       switch users[user] {
@@ -69,5 +67,29 @@ package final class Memberships: Sendable {
       case nil: users[user] = .unread(newer: [room: entry])
       }
     }
+  }
+
+  /// Reads what a commit has made of a user's membership of a room, and shows it. A row that is gone went with its room.
+  ///
+  /// - Parameter position: of the commit.
+  func reread(_ user: UserID, in room: RoomNumber, at position: Int64, _ transaction: ReadTransaction) throws -> Entry {
+    let entry = try transaction.first(
+      "SELECT membership, position, forgotten FROM membership WHERE user_id = $1 AND room = $2", user, room, row: Entry.init
+    )
+    let found = entry ?? Entry(membership: .leave, position: position, isForgotten: true)
+    publish(found, of: user, in: room)
+    return found
+  }
+
+  /// Forgets all that was read: what another node did is not known.
+  func removeAll() { users.withLock { $0 = [:] } }
+}
+
+extension Memberships.Entry {
+  /// Reads a row of membership, position and whether the room is forgotten.
+  fileprivate init(_ row: Row) {
+    self.init(
+      membership: Membership(rawValue: UInt8(truncatingIfNeeded: row.integer(0))) ?? .leave, position: row.integer(1),
+      isForgotten: row.bool(2))
   }
 }

@@ -37,6 +37,8 @@ package struct RoomEditor {
   package let transaction: WriteTransaction
   package private(set) var room: RoomSnapshot
   private(set) var appended: [StoredEvent] = []
+  /// What other nodes have to know of the new events, besides where they are.
+  private var news: Note.RoomNews
   private let rooms: Rooms
   /// Milliseconds since 1970: the timestamp of the events.
   private var now: Int64
@@ -46,6 +48,7 @@ package struct RoomEditor {
     self.transaction = transaction
     self.rooms = rooms
     now = rooms.configuration.clock.now()
+    news = Note.RoomNews(number: room.number, upTo: room.position)
   }
 
   /// Writes `draft` as the room's newest event.
@@ -80,8 +83,11 @@ package struct RoomEditor {
     if let relation {
       try record(relation, of: stored)
       room.noteRelation()
+      news.hasRelation = true
     }
     appended.append(stored)
+    if stored.type == .member, let user = stored.stateKey { news.members.append(UserID(trusted: user)) }
+    if stored.type == .powerLevels { news.hasPowerLevels = true }
     for observer in rooms.observers { try observer.appended(stored, to: room, in: transaction) }
     return stored
   }
@@ -116,13 +122,18 @@ package struct RoomEditor {
         sender: event.sender, timestamp: event.timestamp, depth: event.depth, shared: reduced.client,
         content: redacted.content, origin: event.origin, replaced: event.replaced, redactedBecause: redaction.clientForm,
         thread: event.thread))
+    news.replaced.append(event.position)
     for observer in rooms.observers { try observer.redacted(event, in: room, transaction) }
   }
 
   /// Makes the appended events visible with the commit and wakes who is concerned.
   package func stage() {
     guard !appended.isEmpty else { return }
-    rooms.publish(self)
+    rooms.cache.stage(room, appended, in: transaction)
+    var news = news
+    news.upTo = room.position
+    news.count = appended.count
+    transaction.note(.room(news))
   }
 
   // MARK: Rows

@@ -18,8 +18,8 @@ package protocol RoomObserver: Sendable {
   /// An administrator shuts the room down: users of this server are about to leave it.
   func shutDown(_ room: RoomSnapshot, in transaction: WriteTransaction) throws
 
-  /// `count` new events, up to `position`, can be read.
-  func published(_ count: Int, upTo position: Int64)
+  /// What is new in a room can be read, whichever node made it.
+  func published(_ news: Note.RoomNews)
   /// The set of users who are typing in a room has changed.
   func typingChanged(in room: RoomNumber)
   func presenceChanged(of users: Set<UserID>)
@@ -33,7 +33,7 @@ extension RoomObserver {
   package func created(_ room: RoomSnapshot, isPublished: Bool, in transaction: WriteTransaction) throws {}
   package func upgraded(_ old: RoomSnapshot, to new: RoomSnapshot, in transaction: WriteTransaction) throws {}
   package func shutDown(_ room: RoomSnapshot, in transaction: WriteTransaction) throws {}
-  package func published(_ count: Int, upTo position: Int64) {}
+  package func published(_ news: Note.RoomNews) {}
   package func typingChanged(in room: RoomNumber) {}
   package func presenceChanged(of users: Set<UserID>) {}
   package func received(_ receipt: Receipt, in room: RoomNumber) {}

@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import RoomRules
+import ServerCore
 
 extension Rooms {
   /// Joins a room. Who is in it already changes nothing.
@@ -91,9 +92,9 @@ extension Rooms {
       }
       try transaction.execute(
         "UPDATE membership SET forgotten = 1 WHERE user_id = $1 AND room = $2", actor.userID, room.number)
-      let entry = Memberships.Entry(
-        membership: member.membership, position: member.event.position, isForgotten: true)
-      transaction.afterCommit { self.memberships.publish(entry, of: actor.userID, in: room.number) }
+      var news = Note.RoomNews(number: room.number, upTo: member.event.position)
+      news.members = [actor.userID]
+      transaction.note(.room(news))
     }
   }
 

@@ -102,19 +102,16 @@ extension Rooms {
       }
       guard !members.isEmpty else { return false }
       let position = transaction.nextPosition()
-      var told: [(user: UserID, membership: Membership)] = []
+      var news = Note.RoomNews(number: number, upTo: position)
+      news.members = members.map(\.user)
+      transaction.note(.room(news))
       for (user, membership) in members {
         for statement in RoomRows.ofMember { try transaction.execute(statement, user, number) }
         for statement in RoomRows.ofMemberByRoomID { try transaction.execute(statement, user, roomID) }
-        let entry = Memberships.Entry(membership: .leave, position: position, isForgotten: true)
-        transaction.afterCommit { self.memberships.publish(entry, of: user, in: number) }
         guard membership == .join || membership == .invite || membership == .knock else { continue }
         try transaction.execute(
           "INSERT INTO purged_membership(user_id, position, room_id) VALUES ($1, $2, $3)", user, position, roomID)
-        told.append((user, .leave))
       }
-      self.notifier.publish(position: position, room: number, memberships: told, in: transaction)
-      transaction.afterPublish { for observer in self.observers { observer.published(0, upTo: position) } }
       return true
     }
   }

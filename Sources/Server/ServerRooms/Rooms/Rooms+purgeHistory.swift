@@ -84,7 +84,10 @@ extension Rooms {
     guard let oldest = room.tail.first, let last = positions.max(), last >= oldest.position,
       let reduced = try RoomLoader(transaction: transaction).snapshot(of: room.number)
     else { return }
-    cache.stage(reduced, in: transaction)
+    cache.stage(reduced, [], in: transaction)
+    var news = Note.RoomNews(number: room.number, upTo: reduced.position)
+    news.reload = true
+    transaction.note(.room(news))
   }
 
   /// Has the unread messages of everyone in a room counted anew.

@@ -4,6 +4,7 @@ import MatrixModel
 import RoomRules
 import ServerAccounts
 import ServerCore
+import Synchronization
 
 /// The rooms of this server: commands that add events, and what is read of them.
 package final class Rooms: Sendable {
@@ -49,6 +50,8 @@ package final class Rooms: Sendable {
   /// What users have set for rooms.
   let settings: RoomSettings
   private let builder: EventBuilder
+  /// What is shown, until those who wait are woken.
+  let shown = Mutex(Shown())
 
   package init(
     _ configuration: RoomConfiguration, database: Database, notifier: Notifier, signingKey: SigningKey,
@@ -67,6 +70,7 @@ package final class Rooms: Sendable {
       isEnabled: configuration.isPresenceEnabled, database: database, memberships: memberships, counter: typing.counter,
       notifier: notifier, observers: observers, clock: configuration.clock)
     builder = EventBuilder(server: configuration.serverName, key: signingKey)
+    database.follow(.room, .purged, by: self)
   }
 
   // MARK: For commands
@@ -98,33 +102,6 @@ package final class Rooms: Sendable {
       return try builder.build(event)
     } catch {
       throw error.isTooLarge ? .tooLarge(error.message) : .badJSON(error.message)
-    }
-  }
-
-  /// Shows what the editor did with the commit and wakes who is concerned.
-  func publish(_ editor: RoomEditor) {
-    let room = editor.room
-    cache.stage(room, in: editor.transaction)
-    var changed: [(user: UserID, membership: Membership)] = []
-    for event in editor.appended where event.type == .member {
-      guard let key = event.stateKey else { continue }
-      let user = UserID(trusted: key)
-      let membership = Membership(event.content["membership"]) ?? .leave
-      changed.append((user, membership))
-      let entry = Memberships.Entry(membership: membership, position: event.position, isForgotten: forgets(membership))
-      editor.transaction.afterCommit { self.memberships.publish(entry, of: user, in: room.number) }
-    }
-    notifier.publish(position: room.position, room: room.number, memberships: changed, in: editor.transaction)
-    // Who has sent what they typed, or is gone, types no longer.
-    let silent =
-      editor.appended.compactMap { $0.stateKey == nil ? $0.sender : nil }
-      + changed.compactMap { $0.membership == .join ? nil : $0.user }
-    let active = editor.appended.filter { $0.origin != nil && $0.origin?.delayID == nil }
-    let count = editor.appended.count
-    editor.transaction.afterPublish {
-      for user in silent { self.typing.stop(user, in: room.number) }
-      for event in active { self.presence.active(event.sender, event.origin?.deviceID) }
-      for observer in self.observers { observer.published(count, upTo: room.position) }
     }
   }
 
