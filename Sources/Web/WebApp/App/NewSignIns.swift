@@ -8,7 +8,7 @@ struct NewSignIns {
   private static var limit: Int { 10 }
 
   private(set) var devices: [DeviceID] = []
-  private let own: DeviceID
+  let own: DeviceID
 
   /// - Parameter own: the device of this browser. What was kept by another one is forgotten.
   init(of own: DeviceID) {

@@ -83,7 +83,7 @@ final class Verifications<D: DOM> {
 
   private var keptSignIns: NewSignIns? {
     guard let own = app.client.session?.deviceID else { return nil }
-    if signIns == nil { signIns = NewSignIns(of: own) }
+    if signIns?.own != own { signIns = NewSignIns(of: own) }
     return signIns
   }
 
