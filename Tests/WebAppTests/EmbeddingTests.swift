@@ -324,6 +324,21 @@ struct LinkTests {
     #expect(page.requests.contains { $0.request.target.contains("/context/%24elsewhere") })
   }
 
+  @Test("the address of where one is closes nothing that lies over it; another one does")
+  func sameAddress() throws {
+    let page = Page()
+    page.signIn()
+    page.sync([("!garden:chat.example", Self.garden)])
+    let garden = Destination(fragment: "room/!garden:chat.example")
+    page.app.follow(garden)
+    page.settleStore()
+    page.click("roomMenu")
+    page.app.follow(garden, isAddressSet: true)
+    #expect(page.app.dialogs.isOpen)
+    page.app.follow(nil, isAddressSet: true)
+    #expect(!page.app.dialogs.isOpen && page.app.place == .list)
+  }
+
   @Test("a message at hand is gone to without a request")
   func atHand() throws {
     let page = Page()

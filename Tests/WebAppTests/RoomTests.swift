@@ -60,6 +60,21 @@ struct RoomTests {
     page.settleStore()
   }
 
+  @Test("a room is muted and heard again from its own menu")
+  func mute() throws {
+    try open([member("@alice:chat.example")])
+    page.click("roomMenu")
+    page.dom.fire(.click, on: try #require(page.all("ma-menu-item").first { $0.allText == "muteRoom" }).node)
+    #expect(
+      page.requests.contains {
+        $0.request.target.contains("/pushrules/global/override/!a")
+          || $0.request.target.contains("/pushrules/global/override/%21a")
+      })
+    #expect(page.app.client.notificationMode(of: RoomID(trusted: "!a")) == .mute)
+    page.click("roomMenu")
+    #expect(page.all("ma-menu-item").contains { $0.allText == "unmuteRoom" })
+  }
+
   @Test("the header says how many are in the room, and what it is about")
   func header() throws {
     let own = member("@alice:chat.example")

@@ -179,5 +179,20 @@ extension Strings {
     return parts.isEmpty ? self[.powerChanged, sender] : self[.powerLevelsChanged, sender, list(parts)]
   }
 
-  private static func level(_ level: Int64?) -> String { level.map { "\($0)" } ?? self[.defaultLevel] }
+  /// The role that a level stands for; other levels as they are.
+  private static func level(_ level: Int64?) -> String {
+    let level = level ?? 0
+    let roles: [RoomRole] = [.user, .moderator, .administrator]
+    return roles.first { $0.suggestedLevel == level }.map { words(for: $0) } ?? self[.roleOfLevel, "\(level)"]
+  }
+
+  package static func words(for role: RoomRole) -> String {
+    switch role {
+    case .muted: self[.roleMuted]
+    case .user: self[.roleMember]
+    case .moderator: self[.roleModerator]
+    case .administrator: self[.roleAdministrator]
+    case .creator: self[.roleCreator]
+    }
+  }
 }

@@ -104,8 +104,8 @@ extension Strings {
       thirdPartyInviteWithdrawn, roomCreated, roomNamed, roomNameRemoved, topicSet, topicRemoved, roomAvatarChanged, addressSet,
       addressRemoved, addressesChanged, encryptionEnabled, joinPublic, joinKnock, joinRestricted, joinInvite, historyWorld,
       historyShared, historyInvited, historyJoined, historyChanged, guestsAllowed, guestsForbidden, powerChanged,
-      powerLevelsChanged, powerLevel, defaultLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded,
-      childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
+      powerLevelsChanged, powerLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded, childRemoved,
+      parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, privacy,
       keyboard, aboutMartlet, aboutNote, server, profileTab, appearance, devices, account, presence, presenceOnline,

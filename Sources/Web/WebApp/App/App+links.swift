@@ -93,7 +93,10 @@ extension App {
 
   private func arrive(in room: RoomID, _ destination: Destination, _ servers: [ServerName], _ isAddressSet: Bool) {
     via = (room, servers)
-    goTo(destination.showsDetails ? .details(room) : .room(room), isAddressSet: isAddressSet)
+    let there: Place = destination.showsDetails ? .details(room) : .room(room)
+    // Going back and forth between what lies over one place closes nothing of it.
+    if isAddressSet, there == place, destination.link.event == nil { return }
+    goTo(there, isAddressSet: isAddressSet)
     wanted = destination.link.event
     main?.settle()
     dom.flush()

@@ -297,16 +297,6 @@ extension Strings {
     let state = presence.isHere ? self[.isHere] : seen
     return presence.message.map { state + " · " + $0.string } ?? state
   }
-
-  static func words(for role: RoomRole) -> String {
-    switch role {
-    case .muted: self[.roleMuted]
-    case .user: self[.roleMember]
-    case .moderator: self[.roleModerator]
-    case .administrator: self[.roleAdministrator]
-    case .creator: self[.roleCreator]
-    }
-  }
 }
 
 extension UserPresence {

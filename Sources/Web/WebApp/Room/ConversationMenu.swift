@@ -9,7 +9,7 @@ import WebHost
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
   private enum Choice {
-    case video, details, search, shared, threads, pinned, firstUnread, date, saved, export, previews, shortcuts, settings
+    case video, details, search, shared, threads, pinned, firstUnread, date, mute, saved, export, previews, shortcuts, settings
   }
 
   private let screen: RoomScreen<D>
@@ -17,6 +17,8 @@ struct ConversationMenu<D: DOM> {
   init(_ screen: RoomScreen<D>) { self.screen = screen }
 
   private var isEncrypted: Bool { screen.room.flatMap { screen.app.client.room($0) }?.isEncrypted ?? false }
+
+  private var isMuted: Bool { screen.room.map { screen.app.client.notificationMode(of: $0) == .mute } ?? false }
 
   func open() {
     let app = screen.app
@@ -39,6 +41,7 @@ struct ConversationMenu<D: DOM> {
       add(.date, .jumpToDate, .calendar)
       menu.divide()
       if app.embedding == nil {
+        add(.mute, isMuted ? .unmuteRoom : .muteRoom, isMuted ? .bell : .muted)
         add(.saved, .savedMessages, .bookmark)
         add(.export, .exportChat, .download)
         menu.divide()
@@ -63,6 +66,8 @@ struct ConversationMenu<D: DOM> {
       screen.panel.show(.pinned)
     case .firstUnread: if !screen.goToFirstUnread() { screen.app.notices.show(.nothingUnread) }
     case .date: askDate()
+    case .mute:
+      if let room = screen.room { screen.app.askOrSay(.account(.changeNotifications(.mode(room, isMuted ? nil : .mute)))) }
     case .shortcuts: screen.app.openShortcuts()
     case .settings: screen.app.openSettings()
     case .saved: screen.app.dialogs.open(.more) { [app = screen.app] in SavedDialog(app, in: $0) }
