@@ -28,3 +28,16 @@ func accept(_ client: MatrixClient) async {
   }
   // ARTICLE
 }
+
+func watch(_ client: MatrixClient) async {
+  // ARTICLE
+  for await event in await client.encryption.events() {
+    switch event {
+    case .identityChanged(let user, _): print(user, "has other keys now")
+    case .deviceAppeared(let user, let device, let name, _) where await client.session?.userID == user:
+      print("Was this you?", name ?? device.text)
+    default: if event.isWarning { print(event.english) }
+    }
+  }
+  // ARTICLE
+}
