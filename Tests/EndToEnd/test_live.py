@@ -29,11 +29,17 @@ class Suite:
     """Runs once, when the first of its cases is asked for."""
 
     def __init__(self):
-        self.answers, self.trouble = None, None
+        self.answers, self.trouble, self.ending = None, None, "the suite ended without it"
 
     def run(self, base):
-        output = subprocess.run([PROGRAM, "--homeserver", base], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                timeout=SUITE_SECONDS).stdout
+        try:
+            output = subprocess.run([PROGRAM, "--homeserver", base], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    timeout=SUITE_SECONDS).stdout
+        except subprocess.TimeoutExpired as end:
+            # The cases that did end count.
+            output = end.output or b""
+            self.ending = f"it was not there after {SUITE_SECONDS} s"
+        output = output.decode(errors="replace")
         self.answers = [line for line in output.splitlines() if line.startswith(OUTCOMES)]
         if not self.answers:
             raise AssertionError(output[-2000:])
@@ -44,7 +50,7 @@ class Suite:
             for outcome in OUTCOMES:
                 if line.startswith((f"{outcome}{case} (", f"{outcome}{case}: ")):
                     return outcome.strip(), line[len(outcome) + len(case) + 2:]
-        return "missing", "the suite ended without it"
+        return "missing", self.ending
 
     def look_up(self, case, start):
         if self.trouble:
