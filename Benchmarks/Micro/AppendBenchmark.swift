@@ -36,14 +36,9 @@ private struct AppendBenchmark {
     ])
 
   func run(seconds: Double) async throws -> String {
-    var template = Array("./append-benchmark-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { return "\(clients) clients: no folder" }
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    defer {
-      for suffix in ["", "-wal", "-shm", "-lock"] { unlink(folder + "/append.db" + suffix) }
-      rmdir(folder)
-    }
-    let database = try Database(DatabaseConfiguration(path: folder + "/append.db"), migrations: [Self.migration])
+    let folder = try BenchmarkFolder("append")
+    defer { folder.remove() }
+    let database = try Database(DatabaseConfiguration(path: folder.path + "/martlet.db"), migrations: [Self.migration])
     defer { database.close() }
     let clock = ContinuousClock()
     let started = clock.now

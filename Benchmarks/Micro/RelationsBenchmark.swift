@@ -12,7 +12,7 @@ import Telemetry
 func benchmarkRelations(events: Int) async -> String {
   do {
     let bench = try RelationsBenchmark()
-    defer { bench.remove() }
+    defer { bench.folder.remove() }
     let sends = try await bench.sends()
     let pages = try await bench.pages()
     let search = try await bench.searches(events: events)
@@ -26,24 +26,14 @@ func benchmarkRelations(events: Int) async -> String {
 
 private struct RelationsBenchmark: Sendable {
   let homeserver: Homeserver
-  private let folder: String
+  let folder: BenchmarkFolder
   private static let me = UserID(trusted: "@user0:example.org")
   private static let actor = Rooms.Actor(userID: me, deviceID: DeviceID(trusted: "DEVICE"))
 
   init() throws {
-    var template = Array("./relations-benchmark-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw DatabaseError.unusable(path: ".", reason: "no folder") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: folder)
+    folder = try BenchmarkFolder("relations")
+    let configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: folder.path)
     homeserver = try Homeserver(configuration, log: Log("benchmark"))
-  }
-
-  func remove() {
-    for name in ["martlet.db", "martlet.db-wal", "martlet.db-shm", "martlet.db-lock", "signing.key"] {
-      unlink(folder + "/" + name)
-    }
-    rmdir(folder + "/media")
-    rmdir(folder)
   }
 
   private func room() async throws -> RoomID {
@@ -111,7 +101,7 @@ private struct RelationsBenchmark: Sendable {
     let small = try await room()
     let large = try await room()
     for number in 0..<20 { _ = try await send(Self.text(number) + " needle", to: small, number) }
-    let bytesBefore = Self.bytes(of: folder + "/martlet.db")
+    let bytesBefore = Self.bytes(of: folder.path + "/martlet.db")
     let started = Self.processorSeconds()
     for start in stride(from: 0, to: events, by: 256) {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -123,7 +113,7 @@ private struct RelationsBenchmark: Sendable {
       }
     }
     let filling = (Self.processorSeconds() - started) / Double(max(events, 1)) * 1e6
-    let grown = Self.bytes(of: folder + "/martlet.db") - bytesBefore
+    let grown = Self.bytes(of: folder.path + "/martlet.db") - bytesBefore
     var figures: [String] = []
     for (name, text) in [("rare", "needle"), ("common", Self.words[0]), ("two", Self.words[5] + " " + Self.words[400])] {
       for order in ["rank", "recent"] {

@@ -14,15 +14,11 @@ func benchmarkSends(count: Int) async -> String {
     for together in [1, 16] {
       figures.append(try await bench.measure("message, \(together) at a time", count, together) { _ = try await bench.send() })
     }
-    let events = Mutex<[EventID]>([])
-    for _ in 0..<count {
-      let event = try await bench.send()
-      events.withLock { $0.append(event) }
-    }
-    let sent = events.withLock { $0 }
+    var sent: [EventID] = []
+    for _ in 0..<count { sent.append(try await bench.send()) }
     let next = Atomic<Int>(0)
     figures.append(
-      try await bench.measure("receipt, one at a time", count, 1) {
+      try await bench.measure("receipt, one at a time", count, 1) { [sent] in
         try await bench.read(sent[next.wrappingAdd(1, ordering: .relaxed).oldValue])
       })
     await bench.end()
@@ -34,16 +30,14 @@ func benchmarkSends(count: Int) async -> String {
 
 private final class SendBenchmark: Sendable {
   private let homeserver: Homeserver
-  private let folder: String
+  private let folder: BenchmarkFolder
   private let room: RoomID
   private let requests = Atomic<Int>(0)
   private static let actor = Rooms.Actor(userID: UserID(trusted: "@user0:example.org"), deviceID: DeviceID(trusted: "DEVICE"))
 
   init() async throws {
-    var template = Array("./send-benchmark-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { preconditionFailure("a folder can be made here") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: folder)
+    folder = try BenchmarkFolder("send")
+    let configuration = HomeserverConfiguration(serverName: ServerName(trusted: "example.org"), dataDirectory: folder.path)
     homeserver = try Homeserver(configuration, log: Log("benchmark"))
     _ = try await homeserver.database.write { transaction in
       try transaction.execute("INSERT INTO account(user_id, created, search_text) VALUES($1, 0, '')", Self.actor.userID.string)
@@ -57,11 +51,7 @@ private final class SendBenchmark: Sendable {
 
   func end() async {
     await homeserver.shutdown()
-    for name in ["martlet.db", "martlet.db-wal", "martlet.db-shm", "martlet.db-lock", "signing.key"] {
-      unlink(folder + "/" + name)
-    }
-    rmdir(folder + "/media")
-    rmdir(folder)
+    folder.remove()
   }
 
   func send() async throws -> EventID {

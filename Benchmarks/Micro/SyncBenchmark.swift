@@ -18,6 +18,7 @@ func benchmarkSync() async -> String {
     let parked = try await bench.parkedBytes(syncs: 5_000)
     let wide = try await bench.wideRoom(members: 10_000, messages: 100)
     await bench.homeserver.shutdown()
+    bench.folder.remove()
     return """
       sync: no news \(tenths(idle)) us, delivery to one of 100 members \(tenths(fanOut)) us, \
       parked \(parked.parked) bytes (a sleeping task \(parked.sleeping)), send into 10,000 members \(tenths(wide)) us (1 member \(tenths(bench.narrowSend)) us)
@@ -31,16 +32,15 @@ private func tenths(_ microseconds: Double) -> Double { (microseconds * 10).roun
 
 private struct SyncBenchmark: Sendable {
   let homeserver: Homeserver
+  let folder: BenchmarkFolder
   var narrowSend = 0.0
   private var room: RoomID
   private static let members = 100
 
   init() async throws {
-    var template = Array("./sync-benchmark-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw DatabaseError.unusable(path: ".", reason: "no folder") }
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    folder = try BenchmarkFolder("sync")
     let configuration = HomeserverConfiguration(
-      serverName: ServerName(trusted: "example.org"), dataDirectory: folder)
+      serverName: ServerName(trusted: "example.org"), dataDirectory: folder.path)
     homeserver = try Homeserver(configuration, log: Log("benchmark"))
     room = RoomID(trusted: "")
     room = try await makeRoom(members: Self.members)
