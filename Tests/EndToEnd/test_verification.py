@@ -16,6 +16,8 @@ from test_nio import Client, good
 from test_terminal import Terminal, lines_until
 
 ENCRYPTED = {"algorithm": "m.megolm.v1.aes-sha2"}
+# That of the specification, and the deprecated one, the only one that Nheko 0.11 knows.
+MACS = ["hkdf-hmac-sha256.v2", "hkdf-hmac-sha256"]
 
 
 class Verifying:
@@ -126,10 +128,10 @@ def people(context):
 
 class Vodozemac:
     """The other side of a comparison: matrix-nio as the device, vodozemac for the keys. (matrix-nio's own `Sas` writes its commitment in
-    hexadecimal and knows only the MAC that the specification no longer allows.)"""
+    hexadecimal.)"""
 
-    def __init__(self, client, device, fingerprint):
-        self.client, self.device, self.fingerprint = client, device, fingerprint
+    def __init__(self, client, device, fingerprint, method):
+        self.client, self.device, self.fingerprint, self.method = client, device, fingerprint, method
         self.sas, self.events, self.transaction = vodozemac.Sas(), [], None
         client.add_to_device_callback(lambda event: self.events.append(event.source), None)
 
@@ -152,16 +154,19 @@ class Vodozemac:
         users = "".join(self.client.user_id + device for device in devices)
         return "MATRIX_KEY_VERIFICATION_MAC" + users + self.transaction
 
+    def mac(self, shared, text, info):
+        return (shared.calculate_mac if self.method == MACS[0] else shared.calculate_mac_invalid_base64)(text, info)
+
     def macs(self, shared):
         name, info = "ed25519:" + self.client.device_id, self.info(self.client.device_id, self.device)
         key = self.client.olm.account.identity_keys["ed25519"]
-        return {"mac": {name: shared.calculate_mac(key, info + name)}, "keys": shared.calculate_mac(name, info + "KEY_IDS")}
+        return {"mac": {name: self.mac(shared, key, info + name)}, "keys": self.mac(shared, name, info + "KEY_IDS")}
 
     def check(self, shared, content):
         name, info = "ed25519:" + self.device, self.info(self.device, self.client.device_id)
-        assert content["keys"] == shared.calculate_mac(",".join(sorted(content["mac"])), info + "KEY_IDS"), content
+        assert content["keys"] == self.mac(shared, ",".join(sorted(content["mac"])), info + "KEY_IDS"), content
         # The device, and the master key that it trusts.
-        assert content["mac"][name] == shared.calculate_mac(self.fingerprint, info + name) and len(content["mac"]) == 2, content
+        assert content["mac"][name] == self.mac(shared, self.fingerprint, info + name) and len(content["mac"]) == 2, content
 
 
 def canonical(content):
@@ -172,6 +177,7 @@ def promise(key, start):
     return base64.b64encode(hashlib.sha256((key + canonical(start)).encode()).digest()).decode().rstrip("=")
 
 
+# Ten seconds: so long at most the terminal waits for what follows a verification, such as being asked for the person's keys. matrix-nio does not ask.
 # Proves E5
 @test("the terminal compares with vodozemac as a device of the same person, and signs that device")
 def vodozemac_device(context):
@@ -184,11 +190,12 @@ async def _vodozemac_device(context):
             eyes = User(context.base, login_as=nia)
             device = one.log_in(nia)["device_id"]
             keys = eyes.post("keys/query", {"device_keys": {nia.user_id: []}}).ok()["device_keys"][nia.user_id]
-            other = Vodozemac(nia, device, keys[device]["keys"]["ed25519:" + device])
             assert not is_signed(eyes, nia, nia.device_id)
-            with Verifying(one, nia.device_id) as asking:
-                await compare(nia, device, other, asking)
-            assert is_signed(eyes, nia, nia.device_id)
+            for method in MACS:
+                other = Vodozemac(nia, device, keys[device]["keys"]["ed25519:" + device], method)
+                with Verifying(one, nia.device_id) as asking:
+                    await compare(nia, device, other, asking)
+                assert is_signed(eyes, nia, nia.device_id)
 
 
 async def compare(nia, device, other, asking):
@@ -197,10 +204,11 @@ async def compare(nia, device, other, asking):
     assert request["from_device"] == device and request["methods"] == ["m.sas.v1"], request
     await other.send("ready", {"from_device": nia.device_id, "methods": ["m.sas.v1"]})
     start = await other.next("start")
+    assert start["message_authentication_codes"] == MACS, start
     key = other.sas.public_key.to_base64()
     await other.send("accept", {
         "method": "m.sas.v1", "key_agreement_protocol": "curve25519-hkdf-sha256", "hash": "sha256",
-        "message_authentication_code": "hkdf-hmac-sha256.v2", "short_authentication_string": ["emoji", "decimal"],
+        "message_authentication_code": other.method, "short_authentication_string": ["emoji", "decimal"],
         "commitment": promise(key, start)})
     theirs = (await other.next("key"))["key"]
     await other.send("key", {"key": key})

@@ -13,6 +13,8 @@ extension Peer {
       return words(list(shared.emoji(info: info)), list(shared.decimals(info: info)))
     case "sas-mac":
       return try shared(arguments).mac(of: arguments.bytes(3), info: arguments.bytes(2))
+    case "sas-mac-overwritten":
+      return try shared(arguments).mac(of: arguments.bytes(3), info: arguments.bytes(2), .overwritten)
     case "backup-encrypt":
       let message = try BackupCipher.encrypt(arguments.bytes(1), to: arguments.key(0), random: &random)
       return words(message.ephemeral.text, base64(message.ciphertext), base64(message.mac))

@@ -350,6 +350,8 @@ class World:
         self.check("emoji", emoji == ",".join(map(str, shown.emoji_indices)))
         self.check("decimals", decimals == ",".join(map(str, shown.decimals)))
         self.check("MACs", self.peer("sas-mac", "sas", key, info, b"text") == shared.calculate_mac("text", info.decode()))
+        old = shared.calculate_mac_invalid_base64("text", info.decode())
+        self.check("MACs in the deprecated encoding", self.peer("sas-mac-overwritten", "sas", key, info, b"text") == old)
 
     def backup(self):
         text, private = self.text(), X25519PrivateKey.generate()

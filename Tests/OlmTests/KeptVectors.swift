@@ -28,6 +28,7 @@ enum KeptVectors {
   static let sasEmoji: [UInt8] = [55, 23, 7, 5, 12, 40, 12]
   static let sasDecimals: [UInt16] = [8086, 2812, 7465]
   static let sasMAC = "s9PVUTymoz3sZtFi570eGZ94iet34fQeCiczLz8RnP4"
+  static let sasOverwrittenMAC = "s9PVVjymeW3sVzNzVnpOelZucE9lbFp1Y0U5bGJGcDE"
 
   /// Of vodozemac: {"sessions":{}} in a backup.
   static let backupSecret = "0LzmV6O8B5cU2JiPVk3u+k4KTCNzgSouOrSaWtQLoGo"

@@ -89,6 +89,7 @@ def sas_vector():
   static let sasEmoji: [UInt8] = {list(shown.emoji_indices)}
   static let sasDecimals: [UInt16] = {list(shown.decimals)}
   static let sasMAC = "{established.calculate_mac('key', 'info')}"
+  static let sasOverwrittenMAC = "{established.calculate_mac_invalid_base64('key', 'info')}"
 """
 
 

@@ -194,7 +194,7 @@ import Testing
   @Test func `methods that are not known end the verification`() throws {
     for (type, change) in [
       ("m.key.verification.start", #""hashes":["md5"]"#), ("m.key.verification.start", #""method":"m.other""#),
-      ("m.key.verification.accept", #""message_authentication_code":"hkdf-hmac-sha256""#),
+      ("m.key.verification.accept", #""message_authentication_code":"hmac-sha256""#),
       ("m.key.verification.ready", #""methods":["m.other"]"#)
     ] as [(ByteString, String)] {
       var play = try VerificationPlay.ownDevices()

@@ -19,6 +19,18 @@ import Testing
     for mac in damaged(mac) { #expect(!bobs.verifies(mac, of: ascii("key"), info: ascii("i"))) }
   }
 
+  @Test func `the deprecated encoding is verified as it is written, and by no other`() throws {
+    var random = SecretSource.system
+    let (ann, bob) = (SAS(random: &random), SAS(random: &random))
+    let (anns, bobs) = (try ann.agree(with: bob.key), try bob.agree(with: ann.key))
+    let (key, info) = (ascii("key"), ascii("i"))
+    let old = anns.mac(of: key, info: info, .overwritten)
+    #expect(old.count == 43 && bobs.verifies(old, of: key, info: info, .overwritten))
+    #expect(!bobs.verifies(old, of: key, info: info) && !bobs.verifies(anns.mac(of: key, info: info), of: key, info: info, .overwritten))
+    #expect(!bobs.verifies(old, of: ascii("other key"), info: info, .overwritten))
+    for mac in damaged(old) { #expect(!bobs.verifies(mac, of: key, info: info, .overwritten)) }
+  }
+
   @Test(arguments: weakPoints)
   func `a weak key ends the verification`(point: String) throws {
     var random = SecretSource.system
@@ -31,5 +43,6 @@ import Testing
     #expect(shared.emoji(info: ascii("info")) == KeptVectors.sasEmoji)
     #expect(shared.decimals(info: ascii("info")) == KeptVectors.sasDecimals)
     #expect(shared.mac(of: ascii("key"), info: ascii("info")) == ascii(KeptVectors.sasMAC))
+    #expect(shared.mac(of: ascii("key"), info: ascii("info"), .overwritten) == ascii(KeptVectors.sasOverwrittenMAC))
   }
 }

@@ -16,7 +16,10 @@ struct SASExchange: Sendable {
   }
 
   static let agreement: ByteString = "curve25519-hkdf-sha256", hash: ByteString = "sha256"
-  static let mac: ByteString = "hkdf-hmac-sha256.v2"
+  /// The one that is better first. The other is taken only where a side does not know it.
+  private static let macs: [(name: ByteString, encoding: MACEncoding)] = [
+    ("hkdf-hmac-sha256.v2", .base64), ("hkdf-hmac-sha256", .overwritten)
+  ]
   private static let emoji: ByteString = "emoji", decimal: ByteString = "decimal"
   /// A user has one of them and that of the device; clients may add other devices.
   static let keysOfMAC = 100
@@ -29,6 +32,7 @@ struct SASExchange: Sendable {
   private let parties: VerificationParties
   private var state: State
   private var showsEmoji = true
+  private var mac = macs[0]
   /// Keys of the other side whose MACs have proven right.
   private(set) var proven: VerifiedKeys?
   /// Whether the user has said that both sides show the same.
@@ -48,11 +52,13 @@ struct SASExchange: Sendable {
     answering start: JSON, _ transaction: ByteString, _ parties: VerificationParties, random: inout SecretSource
   ) throws(CancelReason) {
     let offers = Self.strings(start["short_authentication_string"])
+    let macs = Self.strings(start["message_authentication_codes"])
     guard Self.strings(start["key_agreement_protocols"]).contains(Self.agreement),
       Self.strings(start["hashes"]).contains(Self.hash), offers.contains(Self.decimal),
-      Self.strings(start["message_authentication_codes"]).contains(Self.mac)
+      let mac = Self.macs.first(where: { macs.contains($0.name) })
     else { throw .unknownMethod }
     try self.init(start, isStarter: false, transaction, parties, random: &random)
+    self.mac = mac
     showsEmoji = offers.contains(Self.emoji)
   }
 
@@ -75,7 +81,7 @@ struct SASExchange: Sendable {
     writer.member("method", VerificationMethods.sas)
     writer.array("key_agreement_protocols", [agreement]) { $1.write($0) }
     writer.array("hashes", [hash]) { $1.write($0) }
-    writer.array("message_authentication_codes", [mac]) { $1.write($0) }
+    writer.array("message_authentication_codes", macs) { $1.write($0.name) }
     writer.array("short_authentication_string", [emoji, decimal]) { $1.write($0) }
   }
 
@@ -83,7 +89,7 @@ struct SASExchange: Sendable {
     writer.member("method", VerificationMethods.sas)
     writer.member("key_agreement_protocol", Self.agreement)
     writer.member("hash", Self.hash)
-    writer.member("message_authentication_code", Self.mac)
+    writer.member("message_authentication_code", mac.name)
     writer.array("short_authentication_string", showsEmoji ? [Self.emoji, Self.decimal] : [Self.decimal]) { $1.write($0) }
     writer.member("commitment", base64: commitment(to: sas.key))
   }
@@ -98,10 +104,11 @@ struct SASExchange: Sendable {
       for name in names {
         guard let key = parties.own.key(name) else { continue }
         writer.key(name)
-        writer.write(ByteString(decoding: shared.mac(of: key.text, info: macInfo(parties.own, parties.other, name))))
+        let mac = shared.mac(of: key.text, info: macInfo(parties.own, parties.other, name), mac.encoding)
+        writer.write(ByteString(decoding: mac))
       }
     }
-    let list = shared.mac(of: Self.list(names), info: macInfo(parties.own, parties.other, Self.listName))
+    let list = shared.mac(of: Self.list(names), info: macInfo(parties.own, parties.other, Self.listName), mac.encoding)
     writer.member("keys", ByteString(decoding: list))
   }
 
@@ -118,9 +125,11 @@ struct SASExchange: Sendable {
     guard case .started = state else { throw .unexpectedMessage }
     let strings = Self.strings(content["short_authentication_string"])
     guard content.text("key_agreement_protocol") == Self.agreement, content.text("hash") == Self.hash,
-      content.text("message_authentication_code") == Self.mac, strings.contains(Self.decimal) || strings.contains(Self.emoji)
+      let mac = Self.macs.first(where: { content.text("message_authentication_code") == $0.name }),
+      strings.contains(Self.decimal) || strings.contains(Self.emoji)
     else { throw .unknownMethod }
     guard let commitment = content.base64("commitment") else { throw .invalidMessage }
+    self.mac = mac
     showsEmoji = strings.contains(Self.emoji)
     state = .promised(commitment: commitment)
   }
@@ -144,9 +153,9 @@ struct SASExchange: Sendable {
     let members = macs.members.prefix(Self.keysOfMAC + 1).map { $0 }
     let names = members.map { $0.key }.ordered()
     guard members.count <= Self.keysOfMAC, Set(names).count == names.count else { throw .invalidMessage }
-    func isRight(_ mac: ByteString?, _ message: [UInt8], _ name: ByteString) -> Bool {
-      guard let mac else { return false }
-      return shared.verifies(Array(mac.utf8), of: message, info: macInfo(parties.other, parties.own, name))
+    func isRight(_ text: ByteString?, _ message: [UInt8], _ name: ByteString) -> Bool {
+      guard let text else { return false }
+      return shared.verifies(Array(text.utf8), of: message, info: macInfo(parties.other, parties.own, name), mac.encoding)
     }
     guard isRight(list, Self.list(names), Self.listName) else { throw .keyMismatch }
     var right: Set<ByteString> = []

@@ -19,16 +19,24 @@ package struct SharedSAS: Sendable {
     return (0..<3).map { UInt16(bits >> (27 - 13 * UInt64($0)) & 0x1FFF) + 1_000 }
   }
 
-  /// `hkdf-hmac-sha256.v2` of a key, or of the list of keys: unpadded base64.
-  package func mac(of message: [UInt8], info: [UInt8]) -> [UInt8] {
-    Base64.encode(secret.derived(32, info: info).tag(of: message))
+  /// The MAC of a key, or of the list of keys, as text.
+  package func mac(of message: [UInt8], info: [UInt8], _ encoding: MACEncoding = .base64) -> [UInt8] {
+    encoding.text(of: tag(of: message, info))
   }
 
-  /// Whether the other side's MAC is right; with or without padding.
-  package func verifies(_ mac: [UInt8], of message: [UInt8], info: [UInt8]) -> Bool {
-    let right = secret.derived(32, info: info).tag(of: message)
-    guard let tag = Base64.decode(mac), tag.count == right.count else { return false }
-    return primitives_equal(tag, right, right.count) == 1
+  /// Whether the other side's MAC is right. In base64 it may have padding.
+  package func verifies(_ mac: [UInt8], of message: [UInt8], info: [UInt8], _ encoding: MACEncoding = .base64) -> Bool {
+    let right = tag(of: message, info)
+    switch encoding {
+    case .base64: return Base64.decode(mac).map { Self.areEqual($0, right) } ?? false
+    case .overwritten: return Self.areEqual(mac, encoding.text(of: right))
+    }
+  }
+
+  private func tag(of message: [UInt8], _ info: [UInt8]) -> [UInt8] { secret.derived(32, info: info).tag(of: message) }
+
+  private static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.count == other.count && primitives_equal(one, other, one.count) == 1
   }
 
   private func bits(_ byteCount: Int, _ info: [UInt8]) -> UInt64 {
