@@ -63,7 +63,8 @@ struct AccountFolder: Sendable {
 
   func remove() {
     for name in [
-      "session.json", "store", "store-key", "store-wal", "store-shm", "store-owner", "store-write", "store.new", "lock"
+      "session.json", "store", "store-key", "store-wal", "store-shm", "store-owner", "store-write", "store.new",
+      "commands.sock", "lock"
     ] { unlink(path + "/" + name) }
     rmdir(path)
   }

@@ -23,6 +23,9 @@ final class ProgressBar: Sendable {
     LogSink.standardError(Array("\r\u{1B}[K\(text)".utf8))
   }
 
+  /// Takes away what it shows.
+  func clear() { if isShown { Self.clear() } }
+
   /// Takes away what stands there.
   static func clear() {
     if isatty(STDERR_FILENO) == 1 { LogSink.standardError(Array("\r\u{1B}[K".utf8)) }

@@ -6,7 +6,9 @@ import Shell
 
 /// Puts a message into the outbox and stays with it until the server has it.
 enum Sending {
-  static func send(_ message: OutgoingMessage, to room: RoomID, by client: MatrixClient) async throws -> EventID {
+  static func send(_ message: OutgoingMessage, to room: RoomID, by client: MatrixClient, _ bar: ProgressBar) async throws
+    -> EventID
+  {
     var changes = await client.changes().makeAsyncIterator()
     try await client.perform(.timeline(.openRoom(room)))
     while await client.state(of: room)?.timeline.loadState != .loaded {
@@ -17,7 +19,7 @@ enum Sending {
     let own = await client.userID
     let new = await client.state(of: room)?.timeline.items.filter { !before.contains($0.id) && $0.sender == own } ?? []
     guard let id = (new.last { $0.isEcho } ?? new.last)?.id else { throw ClientError.badAnswer }
-    let bar = ProgressBar()
+    defer { bar.clear() }
     while true {
       let item = await client.state(of: room)?.timeline.items.last { $0.id == id }
       if let event = try await delivered(item, in: room, by: client, bar) { return event }
@@ -69,8 +71,9 @@ extension OutgoingMessage {
   static let textBytesLimit = 60_000
 
   /// What `send` was given: a text, standard input, a file.
-  static func read(_ arguments: CommandArguments) throws -> OutgoingMessage {
-    let text = arguments.operands.count > 1 ? arguments.operands[1] : nil
+  static func read(_ call: TerminalCall) throws -> OutgoingMessage {
+    let arguments = call.arguments
+    let written = arguments.operands.count > 1 ? arguments.operands[1] : nil
     let style: Style = arguments.has("--notice") ? .notice : arguments.has("--emote") ? .emote : .text
     guard !(arguments.has("--notice") && arguments.has("--emote")) else {
       throw TerminalError.usage("--notice and --emote do not go together")
@@ -81,18 +84,13 @@ extension OutgoingMessage {
       if replyTo == nil { throw TerminalError.usage("--reply-to takes an event ID ($…); martlet read --json shows them") }
     }
     if let path = arguments.text("--file") {
-      guard text == nil, style == .text, replyTo == nil, !arguments.has("--plain") else {
+      guard written == nil, style == .text, replyTo == nil, !arguments.has("--plain") else {
         throw TerminalError.usage("--file goes without a text, --notice, --emote, --plain and --reply-to")
       }
-      return try file(path)
+      return try file(call.surroundings.path(path))
     }
-    let bytes = try text.flatMap { $0 == "-" ? nil : Array($0.utf8) } ?? standardInput()
-    guard bytes.count <= textBytesLimit else {
-      throw TerminalError.failed("the text is longer than \(textBytesLimit) bytes; send it as a file: --file PATH")
-    }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw TerminalError.failed("that is no text (no UTF-8); send it as a file: --file PATH")
-    }
+    let text = try input(call) ?? written ?? ""
+    guard text.utf8.count <= textBytesLimit else { throw tooLong }
     guard text.contains(where: { !$0.isWhitespace }) else { throw TerminalError.usage("there is no text to send") }
     let message = OutgoingMessage.message(try formatted(text, isPlain: arguments.has("--plain")), style: style)
     return replyTo.map { message.replying(to: .event($0)) } ?? message
@@ -109,18 +107,20 @@ extension OutgoingMessage {
     return formatted
   }
 
-  /// Without the line break at its end.
-  private static func standardInput() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 14)
-    while bytes.count <= textBytesLimit {
-      let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-      guard count >= 0 else { throw TerminalError.failed("standard input cannot be read: \(String(cString: strerror(errno)))") }
-      if count == 0 { break }
-      bytes += buffer[..<count]
+  private static var tooLong: TerminalError {
+    .failed("the text is longer than \(textBytesLimit) bytes; send it as a file: --file PATH")
+  }
+
+  /// The text from standard input; nil if the command line has it, or a file.
+  static func input(_ call: TerminalCall) throws -> String? {
+    let text = call.arguments.operands.count > 1 ? call.arguments.operands[1] : nil
+    guard text == nil || text == "-", !call.arguments.has("--file") else { return nil }
+    let bytes = try call.surroundings.input(limit: textBytesLimit)
+    guard bytes.count <= textBytesLimit else { throw tooLong }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw TerminalError.failed("that is no text (no UTF-8); send it as a file: --file PATH")
     }
-    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-    return bytes
+    return text
   }
 
   private static func file(_ path: String) throws -> OutgoingMessage {

@@ -7,8 +7,12 @@ import Transcripts
 /// A subcommand under way: what it was given, which account, how it shows the answer.
 struct TerminalCall: Sendable {
   let arguments: CommandArguments
+  let surroundings: Surroundings
 
-  init(_ arguments: CommandArguments) { self.arguments = arguments }
+  init(_ arguments: CommandArguments, in surroundings: Surroundings = Surroundings()) {
+    self.arguments = arguments
+    self.surroundings = surroundings
+  }
 
   /// The account that `--account` names by user ID or localpart; without it the only one.
   func folder() throws -> AccountFolder {
@@ -34,7 +38,8 @@ struct TerminalCall: Sendable {
 
   /// Once a sync has succeeded, calls `body`.
   func withAccount<T: Sendable>(_ body: (Account) async throws -> T) async throws -> T {
-    let account = try await Account.open(try folder())
+    if let account = surroundings.account { return try await body(account) }
+    let account = try await Account.open(try folder(), surroundings.lock)
     do {
       try await account.client.waitForSync()
       let result = try await body(account)
@@ -50,13 +55,13 @@ struct TerminalCall: Sendable {
 
   /// One line for people, a JSON object for machines.
   func show(_ line: String, _ members: (inout JSONWriter) -> Void) {
-    arguments.isJSON ? showJSON(members) : StandardOutput.write(HarmlessText.lines(line) + "\n")
+    arguments.isJSON ? showJSON(members) : surroundings.write(HarmlessText.lines(line) + "\n")
   }
 
   func showJSON(_ members: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
     writer.object { members(&$0) }
-    StandardOutput.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    surroundings.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
   }
 }
 

@@ -6,7 +6,7 @@ import Shell
 /// What is known when a message cannot be read.
 extension TerminalCommand {
   static let encryption = TerminalCommand(
-    "encryption", [],
+    "encryption", [], isHandedOver: true,
     "Shows what is known of this device's encryption, for a report when something cannot be read; there are no secrets in it."
   ) { call in
     try await call.withAccount { account in

@@ -6,7 +6,9 @@ import Shell
 
 /// Rooms: which there are, writing, reading.
 extension TerminalCommand {
-  static let rooms = TerminalCommand("rooms", [], "Lists the rooms you are in or invited to, the latest first.") { call in
+  static let rooms = TerminalCommand(
+    "rooms", [], isHandedOver: true, "Lists the rooms you are in or invited to, the latest first."
+  ) { call in
     try await call.withAccount { account in
       let rooms = await account.client.rooms
       guard !call.arguments.isJSON else {
@@ -19,7 +21,7 @@ extension TerminalCommand {
           "\(room.joinedMemberCount)", Clock.text(room.lastActivityMilliseconds), room.id.string
         ]
       }
-      StandardOutput.write(Table(["NAME", "UNREAD", "MEMBERS", "LAST", "ROOM"], rows).text)
+      call.surroundings.write(Table(["NAME", "UNREAD", "MEMBERS", "LAST", "ROOM"], rows).text)
     }
   }
 
@@ -28,14 +30,13 @@ extension TerminalCommand {
     options: [
       Option(name: "--file", value: "PATH"), Option(name: "--notice"), Option(name: "--emote"), Option(name: "--plain"),
       Option(name: "--reply-to", value: "EVENT")
-    ],
+    ], isHandedOver: true,
     "Sends a text as Markdown (--plain: as it is), standard input if no text is given, or a file; waits until the server has it."
   ) { call in
-    let message = try OutgoingMessage.read(call.arguments)
+    let message = try OutgoingMessage.read(call)
     try await call.withAccount { account in
       let room = try await RoomFinder.find(call.arguments.operands[0], of: account.client)
-      let event = try await Sending.send(message, to: room.id, by: account.client)
-      ProgressBar.clear()
+      let event = try await Sending.send(message, to: room.id, by: account.client, call.surroundings.progressBar())
       guard call.arguments.isJSON else { return }
       call.showJSON { writer in
         writer.member("room_id", room.id)
@@ -46,6 +47,7 @@ extension TerminalCommand {
 
   static let read = TerminalCommand(
     "read", ["ROOM"], options: [Option(name: "--limit", value: "NUMBER"), Option(name: "--follow")],
+    isHandedOver: true,
     "Shows the last 20 messages of a room, or as many as --limit says; --follow also shows new ones, edits, reactions and deletions."
   ) { call in
     let limit = try call.arguments.integer("--limit", in: 0...10_000) ?? 20
@@ -55,7 +57,7 @@ extension TerminalCommand {
         if call.arguments.isJSON {
           call.showJSON { line.write(to: &$0, in: room.id) }
         } else {
-          StandardOutput.write(line.text)
+          call.surroundings.write(line.text)
         }
       }
       try await call.arguments.has("--follow") ? reading.follow(after: Int(limit)) : reading.showLast(Int(limit))

@@ -9,10 +9,13 @@ struct TerminalCommand: Sendable {
 
   let syntax: CommandSyntax
   let summary: String
+  /// Whether another process that has the account's store can carry it out: it asks for nothing, and writes no files.
+  let isHandedOver: Bool
   let run: @Sendable (TerminalCall) async throws -> Void
 
   init(
-    _ name: String, _ operands: [String] = [], options: [Option] = [], choosesAccount: Bool = true, _ summary: String,
+    _ name: String, _ operands: [String] = [], options: [Option] = [], choosesAccount: Bool = true, isHandedOver: Bool = false,
+    _ summary: String,
     _ run: @escaping @Sendable (TerminalCall) async throws -> Void
   ) {
     let account = choosesAccount ? [Option(name: "--account", value: "USER")] : []
@@ -20,6 +23,7 @@ struct TerminalCommand: Sendable {
       words: name.split(separator: " ").map(String.init), operands: operands,
       options: options + account + [Option(name: "--json")], takesSettings: false)
     self.summary = summary
+    self.isHandedOver = isHandedOver
     self.run = run
   }
 
@@ -47,7 +51,9 @@ struct TerminalCommand: Sendable {
       return .success
     }
     do {
-      try await run(TerminalCall(try CommandArguments(words, for: syntax)))
+      let call = TerminalCall(try CommandArguments(words, for: syntax))
+      if isHandedOver, let folder = try? call.folder() { return try await handOver(words, call, folder) }
+      try await run(call)
       return .success
     } catch {
       let error = TerminalError(any: error)
@@ -55,5 +61,17 @@ struct TerminalCommand: Sendable {
       LogSink.standardError(Array(error.text(isJSON: words.contains("--json")).utf8))
       return error.status
     }
+  }
+
+  /// Has the process that has the account's store carry it out; without one this process takes the store.
+  private func handOver(_ words: [String], _ call: TerminalCall, _ folder: AccountFolder) async throws -> ExitStatus {
+    let input = syntax.words == Self.send.syntax.words ? try OutgoingMessage.input(call) : nil
+    let order = HandedOver(words: syntax.words + words, folder: Surroundings.currentFolder, input: input)
+    switch try await order.carryOut(for: folder) {
+    case .carriedOut(let status): return status
+    case .storeIsFree(let lock): try await run(TerminalCall(call.arguments, in: Surroundings(order, lock)))
+    case .refused: try await run(TerminalCall(call.arguments, in: Surroundings(order)))
+    }
+    return .success
   }
 }

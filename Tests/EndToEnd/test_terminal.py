@@ -1,10 +1,12 @@
 """`martlet` as a client in a terminal: the program as it is built, against the test server."""
+import contextlib
 import glob
 import json
 import os
 import pty
 import select
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -51,11 +53,12 @@ class Terminal:
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def run(self, *words, stdin="", code=0):
+    def run(self, *words, stdin="", code=0, folder=None):
         """Standard output, or standard error where it fails as it should."""
         if words[:1] == ("send",):
             self.said.update([*(word for word in words[2:] if word[:1] not in "-/"), *filter(None, [stdin.strip()])])
-        done = subprocess.run([program(), *words], input=stdin, capture_output=True, text=True, timeout=120, env=self.environment)
+        done = subprocess.run(
+            [os.path.abspath(program()), *words], input=stdin, capture_output=True, text=True, timeout=120, env=self.environment, cwd=folder)
         assert done.returncode == code, f"martlet {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}"
         assert "\u001b" not in done.stdout + done.stderr, "an escape sequence"
         return done.stdout if code == 0 else done.stderr
@@ -293,6 +296,76 @@ def follow(context):
             process.kill()
             process.communicate()
         terminal.run("send", "Tea", "afterwards")
+
+
+@test("while one terminal follows an encrypted room, it carries out what others of the account are asked")
+def handed_over(context):
+    ann, bob = User(context.base, "ann"), User(context.base, "bob")
+    room = ann.create_room(name="Secret")
+    ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
+    with Terminal(context) as terminal, Terminal(context) as others:
+        terminal.log_in(ann)
+        others.log_in(bob)
+        terminal.run("send", "Secret", "before")
+        first = terminal.start("read", "Secret", "--follow", "--json")
+        try:
+            lines_until(first, lambda text: "before" in text)
+            sent = terminal.json("send", "Secret", stdin="from **beside**\n")[0]
+            assert json.loads(lines_until(first, lambda text: "beside" in text))["event_id"] == sent["event_id"]
+            assert ann.get(room_path(room, "event", sent["event_id"])).ok()["type"] == "m.room.encrypted"
+            shown = terminal.run("read", "Secret")
+            assert "before" in shown and "from **beside**" in shown, shown
+            with open(terminal.path("tea.txt"), "w") as file:
+                file.write("tea")
+            terminal.run("send", "Secret", "--file", "tea.txt", folder=terminal.path("."))
+            lines_until(first, lambda text: "tea.txt" in text)
+            assert "Secret" in terminal.run("rooms") and "no room" in terminal.run("read", "Other", code=4)
+            assert "bytes" in terminal.run("send", "Secret", stdin="a" * 60_001, code=1)
+            terminal.run("send", "Secret", " ", code=64)
+            second = terminal.start("read", "Secret", "--follow")
+            try:
+                lines_until(second, lambda text: "tea.txt" in text)
+                terminal.run("send", "Secret", "to both")
+                for process in (first, second):
+                    lines_until(process, lambda text: "to both" in text)
+                socket_is_private(terminal)
+                first.kill()
+                first.communicate()
+                assert second.wait(PATIENCE) == 1 and "has ended" in second.stderr.read().decode()
+            finally:
+                second.kill()
+                second.communicate()
+        finally:
+            first.kill()
+            first.communicate()
+        # Two at once: one has the store, the other is done by it, or comes after it.
+        sending = [terminal.start("send", "Secret", f"at once {number}") for number in range(4)]
+        for process in sending:
+            _, complaint = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, complaint
+        shown = terminal.run("read", "Secret")
+        assert all(f"at once {number}" in shown for number in range(4)), shown
+
+
+@contextlib.contextmanager
+def opened(folder):
+    descriptor = os.open(folder, os.O_RDONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
+def socket_is_private(terminal):
+    """Only its owner can open it, and what is no command gets no answer."""
+    (path,) = glob.glob(terminal.environment["XDG_DATA_HOME"] + "/martlet/accounts/*/commands.sock")
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600 and stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+    for line in (b"no JSON\n", b'{"words":["logout"],"folder":"/"}\n', b'{"words":[]}\n', b"{" * (2 << 20)):
+        with socket.socket(socket.AF_UNIX) as connection, opened(os.path.dirname(path)) as folder:
+            connection.settimeout(PATIENCE)
+            # The path is longer than an address may be.
+            connection.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.sendall(line)
+                assert connection.recv(100) == b""
 
 
 @test("texts are sent as Markdown, whose HTML is safe, or as they are")

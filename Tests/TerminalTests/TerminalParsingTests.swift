@@ -14,6 +14,10 @@ struct TerminalParsingTests {
     try CommandArguments(words, for: command.syntax)
   }
 
+  private func call(_ command: TerminalCommand, _ words: String...) throws -> TerminalCall {
+    TerminalCall(try CommandArguments(words, for: command.syntax))
+  }
+
   @Test("Operands in brackets may be left out, the others not")
   func operands() throws {
     #expect(try arguments(.send, "Tea").operands == ["Tea"])
@@ -58,20 +62,20 @@ struct TerminalParsingTests {
 
   @Test("A message is a text with a style, or a file, and not both")
   func messages() throws {
-    let message = try OutgoingMessage.read(arguments(.send, "Tea", "Hello", "--notice", "--reply-to", "$event"))
+    let message = try OutgoingMessage.read(call(.send, "Tea", "Hello", "--notice", "--reply-to", "$event"))
     guard case .event(let event)? = message.replyTo else {
       Issue.record("no answer to an event")
       return
     }
     #expect(event.string == "$event")
     #expect(throws: TerminalError.self) {
-      try OutgoingMessage.read(arguments(.send, "Tea", "Hello", "--file", "/etc/hostname"))
+      try OutgoingMessage.read(call(.send, "Tea", "Hello", "--file", "/etc/hostname"))
     }
-    #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", "Hello", "--notice", "--emote")) }
-    #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", "Hello", "--reply-to", "event")) }
-    #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", " \n ")) }
-    #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", "--file", "/no/such/file")) }
-    #expect(throws: TerminalError.self) { try OutgoingMessage.read(arguments(.send, "Tea", "--file", "/tmp")) }
+    #expect(throws: TerminalError.self) { try OutgoingMessage.read(call(.send, "Tea", "Hello", "--notice", "--emote")) }
+    #expect(throws: TerminalError.self) { try OutgoingMessage.read(call(.send, "Tea", "Hello", "--reply-to", "event")) }
+    #expect(throws: TerminalError.self) { try OutgoingMessage.read(call(.send, "Tea", " \n ")) }
+    #expect(throws: TerminalError.self) { try OutgoingMessage.read(call(.send, "Tea", "--file", "/no/such/file")) }
+    #expect(throws: TerminalError.self) { try OutgoingMessage.read(call(.send, "Tea", "--file", "/tmp")) }
   }
 
   @Test("A text is Markdown, whose HTML is safe, unless it is to stay as it is")
@@ -90,16 +94,16 @@ struct TerminalParsingTests {
   @Test("A text may have just so many bytes")
   func textLimit() throws {
     let limit = OutgoingMessage.textBytesLimit
-    _ = try OutgoingMessage.read(arguments(.send, "Tea", String(repeating: "a", count: limit)))
+    _ = try OutgoingMessage.read(call(.send, "Tea", String(repeating: "a", count: limit)))
     #expect(throws: TerminalError.self) {
-      try OutgoingMessage.read(arguments(.send, "Tea", String(repeating: "a", count: limit + 1)))
+      try OutgoingMessage.read(call(.send, "Tea", String(repeating: "a", count: limit + 1)))
     }
   }
 
   @Test("A file's kind is by its name")
   func fileKinds() throws {
     try withTemporaryFile("x") { path in
-      let message = try OutgoingMessage.read(arguments(.send, "Tea", "--file", path))
+      let message = try OutgoingMessage.read(call(.send, "Tea", "--file", path))
       if message.replyTo != nil { Issue.record("an answer to nothing") }
       #expect(FileKind(path: path).message == .file)
       #expect(FileKind(path: path).mimeType == "application/octet-stream")

@@ -1,9 +1,9 @@
 import EventLoop
 import FilesTesting
 import Glibc
-import Shell
 import HTTPServer
 import ServerAccounts
+import Shell
 import Testing
 
 @testable import martlet
@@ -42,7 +42,7 @@ struct AdminSocketTests {
   }
 
   private static func exchange(_ bytes: [UInt8], in folder: String) throws -> String? {
-    let connection = try #require(try UnixSocket.connect(in: folder))
+    let connection = try #require(try AdminSocket.address(in: folder).connect())
     defer { close(connection) }
     // Thousands of tests start at once: the tasks of this one have their turn when they have it.
     UnixSocket.limitWaits(connection, seconds: 500)
@@ -66,7 +66,7 @@ struct AdminSocketTests {
         #expect(try await Self.ask(OperatorCalls.Call(.get, "/none").bytes, in: path)?.hasPrefix("404\n") == true)
       }
       #expect(access(path + "/admin.sock", F_OK) != 0)
-      #expect(try UnixSocket.connect(in: path) == nil)
+      #expect(try AdminSocket.address(in: path).connect() == nil)
     }
   }
 
@@ -75,8 +75,8 @@ struct AdminSocketTests {
     let folder = try TemporaryFolder()
     let path = folder.path
     // Left by a process that was killed.
-    close(try UnixSocket.listen(in: path))
-    #expect(try UnixSocket.connect(in: path) == nil)
+    close(try AdminSocket.address(in: path).listen())
+    #expect(try AdminSocket.address(in: path).connect() == nil)
     try await Self.run(in: path) {
       let large = [UInt8](repeating: UInt8(ascii: "x"), count: OperatorCalls.callBytesLimit + 1)
       for bytes in [

@@ -30,7 +30,7 @@ package enum StopSignal {
   /// does not want to wait for open requests. May be called once.
   package static func wait() async -> Int32 {
     await withCheckedContinuation { continuation in
-      spawnThread {
+      OwnThread.run {
         continuation.resume(returning: next())
         _exit(128 + next())
       }
@@ -41,24 +41,5 @@ package enum StopSignal {
     var byte: UInt8 = 0
     while read(pipe.reader, &byte, 1) != 1 {}
     return Int32(byte)
-  }
-
-  /// A thread of its own: read(2) blocks, which the threads of Swift's pool must not.
-  private static func spawnThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
-    let result = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
-    precondition(result == 0, "no thread for signals: \(result)")
-    pthread_detach(thread)
   }
 }

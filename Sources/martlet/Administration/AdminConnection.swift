@@ -7,6 +7,7 @@ import HomeserverAPI
 import JSON
 import MatrixModel
 import ServerAccounts
+import Shell
 import Telemetry
 
 /// The administration of one data folder: through the server that uses it, or without one by opening it.
@@ -92,15 +93,16 @@ struct AdminConnection: Sendable {
 
   private static func ask(_ call: OperatorCalls.Call, in folder: String) async throws -> OperatorCalls.Answer {
     var waited = 0
-    var connection = try UnixSocket.connect(in: folder)
+    let socket = AdminSocket.address(in: folder)
+    var connection = try socket.connect()
     while connection == nil, waited < startMilliseconds {
       try await Task.sleep(for: .milliseconds(50))
       waited += 50
-      connection = try UnixSocket.connect(in: folder)
+      connection = try socket.connect()
     }
     guard let connection else {
       throw StartError.failed(
-        "another martlet uses the data_dir \(folder) and does not listen on \(folder)/\(UnixSocket.name); stop it or try again")
+        "another martlet uses the data_dir \(folder) and does not listen on \(socket.path); stop it or try again")
     }
     defer { Glibc.close(connection) }
     UnixSocket.limitWaits(connection, seconds: answerSeconds)

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Shell
 import Telemetry
 
 /// Lets the operator's commands call the running server: only the owner of the data folder can open `admin.sock` in it.
@@ -7,6 +8,8 @@ import Telemetry
 /// One call a connection: the client writes it and closes its side, the server writes the status, a line feed and the body.
 final class AdminSocket: Sendable {
   private static let waitSeconds = 30
+
+  static func address(in folder: String) -> UnixSocket { UnixSocket("admin.sock", in: folder) }
 
   private let descriptor: Int32
   private let path: String
@@ -28,9 +31,9 @@ final class AdminSocket: Sendable {
   init(in folder: String, _ calls: OperatorCalls, pool: BlockingPool) throws {
     self.calls = calls
     self.pool = pool
-    path = folder + "/" + UnixSocket.name
+    path = Self.address(in: folder).path
     acceptor = try BlockingPool(threads: 1, name: "admin")
-    descriptor = try UnixSocket.listen(in: folder)
+    descriptor = try Self.address(in: folder).listen()
     Task { try? await acceptor.run { [self] in accept() } }
   }
 
