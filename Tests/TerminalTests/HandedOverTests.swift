@@ -13,13 +13,16 @@ struct HandedOverTests {
     #expect(try #require(HandedOver(HandedOver(words: [], folder: "/", input: nil).line)).input == nil)
   }
 
-  @Test("What is no order is none", arguments: ["", "[]", "{}", #"{"words":["send"]}"#, #"{"folder":"/"}"#, #"{"words":1,"folder":2}"#])
+  @Test(
+    "What is no order is none",
+    arguments: ["", "[]", "{}", #"{"words":["send"]}"#, #"{"folder":"/"}"#, #"{"words":1,"folder":2}"#])
   func malformed(text: String) { #expect(HandedOver(Array(text.utf8)) == nil) }
 
   @Test("Answers arrive as they were; what is no answer is none")
   func answers() {
     if case .output("a\nb") = HandedOver.Answer(HandedOver.Answer.output("a\nb").line) {} else { Issue.record("no output") }
-    if case .end(4, "none") = HandedOver.Answer(HandedOver.Answer.end(4, complaint: "none").line) {} else { Issue.record("no end") }
+    let end = HandedOver.Answer.end(4, complaint: "none")
+    if case .end(4, "none") = HandedOver.Answer(end.line) {} else { Issue.record("no end") }
     if case .begun = HandedOver.Answer(HandedOver.Answer.begun.line) {} else { Issue.record("not begun") }
     for text in ["", "{}", #"{"status":"x"}"#, #"{"output":1}"#] { #expect(HandedOver.Answer(Array(text.utf8)) == nil) }
   }
