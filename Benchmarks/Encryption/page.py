@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""What end-to-end encryption costs in the page: its program's bytes, its Worker's start, and messages that come in pages of a room's history.
+"""What end-to-end encryption costs in the page: its program's bytes, its Worker's start, messages that come in pages of a room's history, and
+what the main thread has of it; many keys of a backup, and the start with them and many rooms.
 
 Build first: Scripts/build-web WebApp EncryptionWorker; swift build --product martlet; swift build -c release --product client-peer.
-Usage: page.py [--messages N]
+Usage: page.py [--messages N] [--keys N] [--rooms N]
 """
 import argparse
 import asyncio
+import base64
+import json
 import os
 import statistics
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VENV_PYTHON = os.path.join(ROOT, ".build", "venv", "bin", "python")
@@ -17,28 +21,47 @@ if sys.prefix == sys.base_prefix and os.path.exists(VENV_PYTHON):
     os.execv(VENV_PYTHON, [VENV_PYTHON, os.path.abspath(__file__), *sys.argv[1:]])
 sys.path.insert(0, os.path.join(ROOT, "Tests", "EndToEnd"))
 
+import vodozemac  # noqa: E402
 from playwright.async_api import async_playwright  # noqa: E402
 
 from browser import Person, room_fragment  # noqa: E402
 from client import User, room_path  # noqa: E402
 from peer_client import Peer  # noqa: E402
 from server import Server, newest_build  # noqa: E402
+from test_encrypted_page import open_encryption  # noqa: E402
 from test_encryption import Direct, devices, is_there  # noqa: E402
 from test_nio import ENCRYPTION  # noqa: E402
 
 STARTS = 5
-# From the Worker's making to its first word, which asks for records of the store.
+# From the Worker's making to its first word, which asks for records of the store, and to the first moment at which it has had nothing to say for a
+# second; what the main thread does with its words, each until it gives way.
 WATCH = """
 const Plain = Worker;
 globalThis.Worker = class extends Plain {
   constructor(url, options) {
     super(url, options);
-    if (!String(url).includes('encryption-worker')) return;
-    const made = performance.now();
-    this.addEventListener('message', () => { globalThis.encryptionStart ??= performance.now() - made; });
+    this.isEncryption = String(url).includes('encryption-worker');
+    if (!this.isEncryption) return;
+    this.made = performance.now();
+    globalThis.mainThread = { spent: 0, pieces: [] };
+  }
+  set onmessage(take) {
+    if (!this.isEncryption) { super.onmessage = take; return; }
+    super.onmessage = event => {
+      const start = performance.now();
+      globalThis.encryptionStart ??= start - this.made;
+      take(event);
+      const end = performance.now();
+      globalThis.encryptionLast = end;
+      globalThis.encryptionLasted = end - this.made;
+      mainThread.spent += end - start;
+      mainThread.pieces.push(end - start);
+    };
   }
 };
 """
+IS_QUIET = "() => globalThis.encryptionLast !== undefined && performance.now() - encryptionLast > 1000"
+MAIN_THREAD = "() => { const { spent, pieces } = mainThread; globalThis.mainThread = { spent: 0, pieces: [] }; return [spent, Math.max(0, ...pieces), pieces.filter(piece => piece > 4).length, pieces.length]; }"
 # Of the Worker: the milliseconds that it was at work, and the longest piece.
 COUNT = """() => {
   const take = onmessage;
@@ -89,6 +112,7 @@ async def measure(server, browser, messages):
             await peer.ask("send", text=f"message {number} of many, as long as people's messages are in the mean")
         await until(lambda: said(reader, room, messages))
         await worker.evaluate(COUNT)
+        await page.evaluate(MAIN_THREAD)
         await page.context.set_offline(False)
         await person.sees(f"message {messages - 1} of many, as long as people's messages are in the mean")
         while not await page.get_by_text("the first of all", exact=True).count():
@@ -97,7 +121,80 @@ async def measure(server, browser, messages):
         busy, longest = await worker.evaluate("[busy, longest]")
         row(f"{messages:,} messages of a gap, the Worker's part", f"{busy:.0f} ms, {busy * 1_000 / messages:.0f} µs each")
         row("… the longest piece of it", f"{longest:.0f} ms")
+        await main_thread(page, messages)
         await peer.end()
+
+
+async def main_thread(page, messages=None):
+    spent, longest, long, pieces = await page.evaluate(MAIN_THREAD)
+    each = f", {spent * 100 / messages:.1f} ms for each hundred" if messages else ""
+    row("… the main thread with the Worker's answers", f"{spent:.0f} ms{each}; longest piece {longest:.1f} ms, {long} of {pieces:,} above 4 ms")
+
+
+async def recover(server, browser, keys, rooms):
+    """A new browser takes keys of many rooms from the backup, and starts with them."""
+    owner = User(server.base, "owner")
+    names = [owner.create_room(preset="private_chat", name=f"Room {number}", initial_state=[ENCRYPTION]) for number in range(rooms)]
+    first = await person_of(server, browser, owner, names[0])
+    await until(lambda: devices(owner))
+    await open_encryption(first)
+    await first.dialog.get_by_role("button", name="Set up recovery").click()
+    await first.dialog.get_by_text("Write it down").wait_for()
+    key = await first.dialog.locator(".ma-copy-text").last.inner_text()
+    await until(lambda: owner.get("room_keys/version").status == 200)
+    await first.page.context.close()
+    fill(owner, names, keys)
+
+    other = await person_of(server, browser, owner, names[0])
+    await open_encryption(other)
+    worker = await worker_of(other.page)
+    await worker.evaluate(COUNT)
+    await other.page.evaluate(MAIN_THREAD)
+    await other.dialog.get_by_label("Recovery key or passphrase").fill(key)
+    start = time.monotonic()
+    await other.dialog.get_by_role("button", name="Verify with recovery key").click()
+    await other.dialog.get_by_text("This browser is verified.").wait_for()
+    await other.page.wait_for_function(IS_QUIET, timeout=120_000)
+    lasted = time.monotonic() - start - 1
+    busy, longest = await worker.evaluate("[busy, longest]")
+    row(f"{keys:,} keys from the backup, in {rooms} rooms", f"{lasted:.1f} s; the Worker {busy / 1_000:.1f} s, its longest piece {longest:.0f} ms")
+    await main_thread(other.page)
+    starts = []
+    for _ in range(STARTS):
+        await other.page.reload()
+        await other.page.wait_for_function(IS_QUIET, timeout=120_000)
+        starts.append(await other.page.evaluate("[encryptionStart, encryptionLasted]"))
+    word, last = (statistics.median(column) for column in zip(*starts))
+    row(f"start with these: from making the Worker to its first and last word, median of {STARTS}", f"{word:.0f} ms, {last:.0f} ms")
+    await main_thread(other.page)
+
+
+async def person_of(server, browser, user, room):
+    page = await (await browser.new_context()).new_page()
+    await page.add_init_script(WATCH)
+    person = Person(page.context, server.base, page, user.user_id)
+    await person.sign_in(user, room_fragment(room))
+    return person
+
+
+def fill(owner, rooms, keys):
+    """Puts keys of made-up sessions into the backup."""
+    version = owner.get("room_keys/version").ok()
+    public = vodozemac.Curve25519PublicKey.from_base64(version["auth_data"]["public_key"])
+    sealing = vodozemac.PkEncryption.from_key(public)
+    device, batch = vodozemac.Account(), {}
+    for number in range(keys):
+        session = vodozemac.InboundGroupSession(vodozemac.GroupSession().session_key)
+        message = sealing.encrypt(json.dumps({
+            "algorithm": "m.megolm.v1.aes-sha2", "forwarding_curve25519_key_chain": [], "sender_key": device.curve25519_key.to_base64(),
+            "sender_claimed_keys": {"ed25519": device.ed25519_key.to_base64()}, "session_key": session.export_at(0).to_base64()}).encode())
+        data = {"ephemeral": message.ephemeral_key, "ciphertext": message.ciphertext, "mac": message.mac}
+        batch.setdefault(rooms[number % len(rooms)], {"sessions": {}})["sessions"][session.session_id] = {
+            "first_message_index": 0, "forwarded_count": 0, "is_verified": False,
+            "session_data": {name: base64.b64encode(value).decode().rstrip("=") for name, value in data.items()}}
+        if number % 500 == 499 or number == keys - 1:
+            owner.put("room_keys/keys", {"rooms": batch}, version=version["version"]).ok()
+            batch = {}
 
 
 def said(reader, room, wanted):
@@ -113,6 +210,8 @@ def said(reader, room, wanted):
 async def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--messages", type=int, default=1_000)
+    parser.add_argument("--keys", type=int, default=10_000)
+    parser.add_argument("--rooms", type=int, default=500)
     options = parser.parse_args()
     print("| in the page | |\n|---|--:|")
     program = os.path.join(ROOT, ".build", "web", "EncryptionWorker.wasm")
@@ -122,6 +221,7 @@ async def main():
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=os.environ.get("MARTLET_CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"])
             await measure(server, browser, options.messages)
+            await recover(server, browser, options.keys, options.rooms)
             await browser.close()
     finally:
         server.close()
