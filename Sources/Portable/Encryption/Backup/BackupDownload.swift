@@ -39,10 +39,13 @@ package struct BackupDownload: Sendable {
   package var count: Int { sessions.count }
   package var remaining: Int { sessions.count - position }
 
+  /// Sessions of a slice: in the page the Worker needs 8 ms for so many, and whoever stores them 2 ms.
+  private static let slice = 20
+
   /// Decrypts the next sessions.
   ///
   /// - Returns: the keys that can be read; `remaining` says whether there are more.
-  package mutating func next(_ limit: Int = KeyBackup.uploadSessions) -> [RoomKey] {
+  package mutating func next(_ limit: Int = slice) -> [RoomKey] {
     let end = position + min(max(0, limit), remaining)
     var keys: [RoomKey] = []
     for session in sessions[position..<end] {
