@@ -224,7 +224,8 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption", "ClientCore", "SearchIndex"],
       settings: web),
     program(
-      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
+      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["dehydrated.py", "differential.py", "wasi.mjs"], settings: web
+    ),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
