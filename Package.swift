@@ -197,7 +197,9 @@ let package = Package(
         "JSON", "MatrixModel", "Telemetry", "Database", "ServerCore", "ServerRooms", "ServerDirectory", "ServerSync",
         "Homeserver"
       ]),
-    program("encryption-benchmark", path: "Benchmarks/Encryption/Machine", uses: ["Encryption", "JSON", "MatrixModel", "Olm"]),
+    program(
+      "encryption-benchmark", path: "Benchmarks/Encryption/Machine",
+      uses: ["MatrixClient", "ClientCore", "Encryption", "JSON", "MatrixModel", "Olm"]),
     program(
       "client-benchmark", path: "Benchmarks/Client", uses: ["MatrixClient", "ClientCore", "SearchIndex", "JSON", "MatrixModel"]),
     program("Hello", path: "Examples/Hello", uses: ["MatrixClient"]),
@@ -224,12 +226,16 @@ let package = Package(
       uses: ["JSON", "MatrixModel", "CallCore", "Olm", "Encryption", "ClientCore", "SearchIndex"],
       settings: web),
     program(
-      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["differential.py", "wasi.mjs"], settings: web),
+      "constant-time", path: "Tests/ConstantTime", uses: ["Olm", "CMemcheck"], without: ["public-results.supp"]),
+    program(
+      "olm-peer", path: "Tests/OlmPeer", uses: ["Olm"], without: ["dehydrated.py", "differential.py", "wasi.mjs"], settings: web
+    ),
 
     // C libraries of the system (installed by Scripts/install-dependencies)
     system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
     system("CLLHTTP", pkgConfig: "libllhttp", apt: "libllhttp-dev"),
     system("CWslay", apt: "libwslay-dev"),
+    system("CMemcheck", apt: "valgrind"),
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),

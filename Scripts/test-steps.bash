@@ -155,6 +155,7 @@ long_texts=(
   'release 35 The release build and the smallest page under all end-to-end tests'
   'packages 25 The Debian package in a clean Debian, and the image'
   'properties 45 The property tests of the unit tests with all their rounds; the server'\''s with each write job run twice'
+  'timing 5 Each step of Olm under valgrind: no branch and no index depends on a secret'
   'fuzz 30 A minute of search for each parser'
   'kills 15 1,000 kills of a client that syncs into a file'
   'agreement 40 10,000 random actions, after which all clients agree'
@@ -208,6 +209,14 @@ long_packages() {
   skip 'the image was not built: no container engine runs here'
 }
 
+long_timing() {
+  if ! command -v valgrind >/dev/null || [ ! -f /usr/include/valgrind/memcheck.h ]; then
+    skip 'whether branches of Olm depend on secrets: apt-get install valgrind'
+    return
+  fi
+  suite timing 'No branch and no index of Olm depends on a secret' 400 Scripts/test-constant-time
+}
+
 long_fuzz() { suite fuzz 'Search for inputs that break a parser' 1500 "${in_shell[@]}" fuzz_all; }
 fuzz_all() {
   local output=$logs/fuzz-output.txt status=0
@@ -242,7 +251,7 @@ long_looks() {
 long_properties() {
   build_step || return
   suite long-properties 'The property tests with all their rounds' 2700 env MARTLET_LONG=1 \
-    Scripts/unit-tests MediaRouterTests ClientCoreTests HomeserverTests MessengerTests EventContentTests EncryptionTests
+    Scripts/unit-tests MediaRouterTests ClientCoreTests HomeserverTests MessengerTests EventContentTests EncryptionTests MatrixClientTests
   # As they may on a database server. What an undone job leaves in memory is a fault, and notes go through their bytes.
   suite long-twice 'The server'\''s unit tests, with each write job run twice' 200 env MARTLET_DATABASE_TWICE=1 \
     Scripts/unit-tests DatabaseTests Server{Core,Accounts,Media,Rooms,Push}Tests Homeserver{,API}Tests CallServerTests BackupTests martletTests

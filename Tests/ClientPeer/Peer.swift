@@ -91,6 +91,8 @@ actor Peer {
       writer.member("backup", status.backup.name)
       if case .on(let waiting) = status.backup { writer.member("waiting", waiting) }
       writer.member("is_restoring", status.restore != nil)
+      writer.member("dehydrated", ByteString("\(status.dehydratedDevice)"))
+      if let error = status.dehydratedDeviceError { writer.member("dehydrated_error", ByteString("\(error)")) }
       let changed = await encryption.changedIdentities(), verifications = await encryption.currentVerifications
       writer.array("changed", changed) { $1.write($0.user) }
       writer.array("verifications", verifications) { $1.write(ByteString("\($0.user.string) \($0.stage)")) }

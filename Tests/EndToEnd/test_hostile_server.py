@@ -321,6 +321,7 @@ async def requests_to_verify(context):
         await reads(other, "and back")
 
 
+# Proves E13
 @test("hostile server: a file larger than the client takes, or another than was encrypted, is refused with its reason")
 async def files_are_exchanged(context):
     ann = User(context.base, "ann")

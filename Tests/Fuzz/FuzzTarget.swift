@@ -21,6 +21,7 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "olm-message", body: fuzzOlmMessage),
     FuzzTarget(name: "olm-key", body: fuzzOlmKey),
     FuzzTarget(name: "olm-record", body: fuzzOlmRecord),
+    FuzzTarget(name: "dehydrated-account", body: fuzzDehydratedAccount),
     FuzzTarget(name: "key-file", body: fuzzKeyFile),
     FuzzTarget(name: "encrypted-file", body: fuzzEncryptedFile),
     FuzzTarget(name: "notes", body: fuzzNotes)

@@ -76,3 +76,14 @@ func fuzzKeyFile(_ bytes: UnsafeRawBufferPointer) {
   guard let file = try? KeyFile(Array(bytes)) else { return }
   precondition((try? file.open(Secret([UInt8](repeating: 0, count: KeyFile.keysByteCount)))) == nil)
 }
+
+/// Dehydrated devices that somebody wrote who has the key: what is read is written the same. Without the key nothing is read.
+func fuzzDehydratedAccount(_ bytes: UnsafeRawBufferPointer) {
+  let (bytes, key) = (Array(bytes), Secret([UInt8](repeating: 5, count: DehydratedAccount.keyByteCount)))
+  let nonce = [UInt8](repeating: 0, count: DehydratedAccount.nonceByteCount)
+  precondition((try? DehydratedAccount(sealed: bytes, nonce: nonce).open(with: key)) == nil)
+  guard let account = try? DehydratedAccount.account(from: Secret(bytes)) else { return }
+  var random = SecretSource.repeating(seed: [0])
+  let opened = try? DehydratedAccount(account, with: key, random: &random).open(with: key)
+  precondition(opened?.record.isEqual(to: account.record) == true)
+}

@@ -10,7 +10,7 @@ import Testing
   @Test(.timeLimit(.minutes(2))) func `two processes never corrupt the store, even if either is killed at any time`()
     async throws
   {
-    if let role = environment("MARTLET_STORE_ROLE"), let path = environment("MARTLET_STORE_PATH") {
+    if let role = OtherProcess.environment("MARTLET_STORE_ROLE"), let path = OtherProcess.environment("MARTLET_STORE_PATH") {
       return try await play(role, path)
     }
     let folder = TemporaryFolder()
@@ -24,11 +24,11 @@ import Testing
       // Killed in the middle of some write, with some checkpoints behind it.
       let before = lines(of: path + ".owner").count
       while lines(of: path + ".owner").count < before + 150 { usleep(2_000) }
-      kill(owner, SIGKILL)
-      #expect(wait(for: owner) == SIGKILL)
+      owner.kill()
+      #expect(owner.wait() == SIGKILL)
       acknowledged = lines(of: path + ".owner").compactMap { Int($0) }.max() ?? 0
     }
-    for guest in guests { #expect(wait(for: guest) == 0) }
+    for guest in guests { #expect(guest.wait() == 0) }
     try await check(path, acknowledged: acknowledged)
   }
 
@@ -47,6 +47,10 @@ import Testing
     for text in sent { #expect(kept.count { $0.contains("\"\(text)\"") } == 1, "\(text)") }
     #expect(try await store.check() == "ok")
     await store.close()
+  }
+
+  private func start(_ role: String, _ path: String) -> OtherProcess {
+    OtherProcess("TwoProcessTests", ["MARTLET_STORE_ROLE": role, "MARTLET_STORE_PATH": path])
   }
 
   // MARK: Roles
@@ -88,44 +92,7 @@ import Testing
     }
   }
 
-  // MARK: Processes
-
-  private func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-  private func start(_ role: String, _ path: String) -> pid_t {
-    let arguments = [
-      "/proc/self/exe", "--testing-library", "swift-testing", "--filter", "TwoProcessTests"
-    ]
-    var values = ["MARTLET_STORE_ROLE=\(role)", "MARTLET_STORE_PATH=\(path)"]
-    for name in ["PATH", "LD_LIBRARY_PATH", "HOME"] { if let value = environment(name) { values.append("\(name)=\(value)") } }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    var id = pid_t()
-    let result = withStrings(arguments) { arguments in
-      withStrings(values) { values in
-        arguments.map { posix_spawn(&id, "/proc/self/exe", &actions, nil, $0, values ?? $0) } ?? -1
-      }
-    }
-    posix_spawn_file_actions_destroy(&actions)
-    #expect(result == 0)
-    return id
-  }
-
-  private func withStrings<Result>(
-    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
-  ) -> Result {
-    var pointers = strings.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress) }
-  }
-
-  /// The signal or the exit status.
-  private func wait(for id: pid_t) -> Int32 {
-    var status: Int32 = 0
-    while waitpid(id, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7F != 0 ? status & 0x7F : status >> 8
-  }
+  // MARK: Files
 
   private func append(_ text: String, to path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)

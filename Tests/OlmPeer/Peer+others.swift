@@ -36,6 +36,15 @@ extension Peer {
       let passphraseKey = try PassphraseKey(salt: arguments.bytes(1), rounds: 3)
       let keys = passphraseKey.derive(from: try arguments.bytes(0), byteCount: KeyFile.keysByteCount)
       return base64(try KeyFile.seal(arguments.bytes(2), keys, passphraseKey, random: &random))
+    case "dehydrate":
+      guard let account = accounts[try arguments.name(0)] else { throw .malformed }
+      let device = try DehydratedAccount(account, with: Secret(try arguments.bytes(1)), random: &random)
+      return words(base64(device.sealed), base64(device.nonce))
+    case "rehydrate":
+      let device = DehydratedAccount(sealed: try arguments.bytes(2), nonce: try arguments.bytes(3))
+      let account = try device.open(with: Secret(try arguments.bytes(1)))
+      accounts[try arguments.name(0)] = account
+      return words(account.signing.key.text, account.identity.key.text, decimal(account.oneTimeKeys.count))
     default: return try answerOfPrimitives(arguments)
     }
   }

@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 
+import dehydrated
 import nio.crypto.key_export
 import olm
 import vodozemac
@@ -318,7 +319,7 @@ class World:
         elif chance < 0.8:
             self.of(self.rooms, 6, lambda: Room(self, self.made)).step()
         else:
-            self.random.choice([self.signatures, self.sas, self.backup, self.primitives, self.primitives, self.weak, self.key_file, self.recovery_key])()
+            self.random.choice([self.signatures, self.sas, self.backup, self.primitives, self.primitives, self.weak, self.key_file, self.recovery_key, self.dehydrated])()
 
     def of(self, things, limit, make):
         """One of the things; now and then a new one takes the place of an old one."""
@@ -411,6 +412,34 @@ class World:
         # The parity is one byte: one mistyped key in 256 is another key.
         answer = self.peer("read-recovery-key", self.damage(written))
         self.check("mistyped recovery keys", answer == "error malformed" or len(decode(answer)) == 32)
+
+    def dehydrated(self):
+        """A device that vodozemac and we make of each other's keys reads what comes meanwhile."""
+        key, nonce, text, count = os.urandom(32), os.urandom(12), self.text(), self.random.choice([0, 1, 50])
+        self.peer.ok("account", "dry")
+        ours = [self.peer.ok("one-time-key", "dry")[0] for _ in range(count)] + self.peer.ok("fallback-key", "dry")
+        sealed, used = map(decode, self.peer.ok("dehydrate", "dry", key))
+        theirs = dehydrated.account_of(*dehydrated.open_(sealed, key, used))
+        sender, writer = vodozemac.Account(), Vodozemac()
+        session = sender.create_outbound_session(theirs.curve25519_key, vodozemac.Curve25519PublicKey.from_base64(self.random.choice(ours)))
+        got = theirs.create_inbound_session(sender.curve25519_key, session.encrypt(text).to_pre_key())[1]
+        self.check("dehydrated devices from us", got == text)
+
+        theirs = vodozemac.Account()
+        theirs.generate_one_time_keys(count)
+        theirs.generate_fallback_key()
+        public = [*theirs.one_time_keys.values(), *theirs.fallback_key.values()]
+        version = self.random.choice([1, 1 << 31])
+        sealed = dehydrated.seal(*dehydrated.secrets_of(theirs), key, nonce, version)
+        signing, identity, kept = self.peer.ok("rehydrate", "dry", key, sealed, nonce)
+        self.check("dehydrated devices to us", (signing, identity, int(kept)) == (theirs.ed25519_key.to_base64(), theirs.curve25519_key.to_base64(), count))
+        writer.begin(identity, self.random.choice(public).to_base64())
+        _, body = writer.encrypt(text)
+        self.check("messages of dehydrated devices", decode(self.peer.ok("accept", "dried", "dry", writer.identity, body)[1]) == text)
+        damaged = self.damage(sealed)
+        answer = self.peer("rehydrate", "dry", key, damaged, nonce)
+        self.check("damaged dehydrated devices", damaged == sealed or answer in ("error wrongMAC", "error malformed"))
+        self.check("dehydrated devices under another key", self.peer("rehydrate", "dry", os.urandom(32), sealed, nonce) == "error wrongMAC")
 
 
 def main():

@@ -48,4 +48,13 @@ enum KeptVectors {
   static let attachmentCounter = "o/9oadSDXPIAAAAAAAAAAA"
   static let attachmentDigest = "RyYJXZq6HTN3WONKTv4Rq+1ycAfB2gPA/SvUfRaLbgE"
   static let attachment = "qHeNMNT98zSzxXfV6kwkPX1/QJKggBDLu0RdCY5qm1i1S5oz8L4t/EHCbpshr4jITCZNX8zfE6ibt0zogGjk5R77EQQLDl+lt4Bi6P9+VOst5a2/GFO2SRTONE0hHvztuCKALctCFYSXQ86nK2eqWo6phwFKo2fx4BRvQR7c3aAwqWk81iqyq/bzJWBP6WJmmD9OPDpJL+bQD0SHiapa86jSuSbGWPAXUkO85x1dcPdT/3DPvkm9xS/eM+h5yah6x6igPus/8dg"
+
+  /// Of vodozemac: a dehydrated device with two one-time keys and a fallback key, and a message to it.
+  static let dehydratedKey = "5pTV/9qAHdczxWKVGaqth+HQ95ITp6TX0cXfaUnybic"
+  static let dehydratedNonce = "/KGRRJsqmIaCqOLf"
+  static let dehydratedSealed = "A6tbAAA5kiXnu6oVW3dDlttM8MStMHWl+yZ32VDSz0p4UNXbaohIJn+0EfisqW7YL5Yd6/CwFqT6LSM7TeJ3yYFoHOlSv+jqEyi9ILG8nN9iVECj/4Zhn32IsKjkEc3G4z7TfhinSDHp6tbVHxdFU/o+iLQktBoNqwkMA2L/NVi4upjoVu0wEjmGwrw4NMnwRtC8jqtUbsw91+CAdCzXEn054TTiN+lDsDkmP0mx6U37kPYJQUI9ROo"
+  static let dehydratedIdentity = "eaiqIQDwtKkLp+Mu21y1SCTDWu4Gj7+v5zqKnSy+/Ak"
+  static let dehydratedSigning = "8Yu9IawWn3qzrTHXBTMlCXn6yC859KSsAbDUM914hzA"
+  static let dehydratedSender = "snGTYOJxFjp8LqEC2xF/Lfi3/tBwa+0LQKkuaSZqFgs"
+  static let dehydratedMessage = "AwogcJOFwvV09q/a9Rjntc3LJcdu7smnZxeXC6HTMsBx+GsSIIDYqLy/yBdb1lfoMg7aiyLKDF9yx3GZVdOLdEtLCioeGiCycZNg4nEWOnwuoQLbEX8t+Lf+0HBr7QtAqS5pJmoWCyJPAwogwcV8voGOuYUVErlT46cD3h8F/vHNeJa6JXiARetwxwkQACIgesIBJp8wLjKxWNgcHg1o+p0csXqGpA8sQ4tZ6TKBt3X7PZo2PLXCMg"
 }

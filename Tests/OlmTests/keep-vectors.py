@@ -7,6 +7,7 @@ Their random numbers are new each time, so the vectors are; OlmTests must pass w
 """
 import base64
 import os
+import sys
 
 import nio.crypto.attachments
 import nio.crypto.key_export
@@ -15,6 +16,8 @@ import vodozemac
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "OlmPeer"))
+import dehydrated  # noqa: E402
 
 
 class Pair:
@@ -125,13 +128,33 @@ def attachment_vector():
 """
 
 
+def dehydrated_vector():
+    """A device without a client, with the keys of an account of vodozemac, and a message that began with its last one-time key."""
+    account, sender, key, nonce = vodozemac.Account(), vodozemac.Account(), os.urandom(32), os.urandom(12)
+    account.generate_one_time_keys(2)
+    account.generate_fallback_key()
+    sealed = dehydrated.seal(*dehydrated.secrets_of(account), key, nonce)
+    session = sender.create_outbound_session(account.curve25519_key, list(account.one_time_keys.values())[-1])
+    message = session.encrypt(b"to a dehydrated device").to_parts()[1]
+    return f"""  /// Of vodozemac: a dehydrated device with two one-time keys and a fallback key, and a message to it.
+  static let dehydratedKey = "{unpadded(key)}"
+  static let dehydratedNonce = "{unpadded(nonce)}"
+  static let dehydratedSealed = "{unpadded(sealed)}"
+  static let dehydratedIdentity = "{account.curve25519_key.to_base64()}"
+  static let dehydratedSigning = "{account.ed25519_key.to_base64()}"
+  static let dehydratedSender = "{sender.curve25519_key.to_base64()}"
+  static let dehydratedMessage = "{unpadded(message)}"
+"""
+
+
 def swift(pairs):
     rows = ", ".join(f'({first if isinstance(first, int) else f"{chr(34)}{first}{chr(34)}"}, "{second}")' for first, second in pairs)
     return f"[{rows}]"
 
 
 def main():
-    parts = [olm_vector(), libolm_vector(), megolm_vector(), sas_vector(), backup_vector(), key_file_vector(), attachment_vector()]
+    parts = [olm_vector(), libolm_vector(), megolm_vector(), sas_vector(), backup_vector(), key_file_vector(), attachment_vector(),
+             dehydrated_vector()]
     with open(os.path.join(HERE, "KeptVectors.swift"), "w", encoding="utf-8") as file:
         file.write("// Made by keep-vectors.py.\n\n// swift-format-ignore\nenum KeptVectors {\n" + "\n".join(parts) + "}\n")
 

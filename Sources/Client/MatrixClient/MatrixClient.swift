@@ -53,6 +53,7 @@ public actor MatrixClient {
   var knownExtensions: ServerExtensions?
 
   // Encryption
+  let keepsDehydratedDevice: Bool
   /// nil without a session.
   var encryptionHost: EncryptionHost?
   /// Changes of the machine for the batch that the core writes next, and what waits for them.
@@ -110,16 +111,20 @@ public actor MatrixClient {
   ///   - syncMode: the kind of sync. It can differ from the mode that filled the store.
   ///   - encrypts: whether encrypted rooms are read and written, and new rooms encrypted as the server wishes. The keys are in the store: without it they are lost, and the device with them. A client
   ///     beside another one of the same session must not have keys of its own.
+  ///   - keepsDehydratedDevice: whether a device without a client takes the keys of messages while the user is signed out everywhere. It is made with the
+  ///     recovery key, replaced weekly, and read by the next client that recovers (`EncryptionStatus.dehydratedDevice`). MSC3814.
   /// - Throws: the error of a store that cannot be read; the client then does not overwrite it. `inUse` if another client has the store.
   public init(
     homeserver: String? = nil, store: any Store = MemoryStore(), transport: any Transport = standardTransport(),
-    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic, encrypts: Bool = true
+    deviceDisplayName: String = "Martlet", syncMode: SyncMode = .automatic, encrypts: Bool = true,
+    keepsDehydratedDevice: Bool = true
   ) async throws(StoreError) {
     try await store.begin()
     let url = homeserver.flatMap { ServerURL($0) }
     address = homeserver
     self.transport = transport
     self.store = store
+    self.keepsDehydratedDevice = keepsDehydratedDevice
     core = Client(
       randomSeed: UInt64.random(in: 0 ... .max), deviceDisplayName: ByteString(deviceDisplayName), homeserver: url)
     core.sync(by: syncMode)

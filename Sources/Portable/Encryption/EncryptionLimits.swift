@@ -20,6 +20,8 @@ package enum EncryptionLimits {
   package static let eventTypeBytes = 255
   /// Messages between devices of one sync. Servers give at most some hundred.
   package static let toDeviceOfSync = 10_000
+  /// Messages, and pages of them, that are read of a dehydrated device.
+  package static let eventsOfDehydrated = 50_000, pagesOfDehydrated = 5_000
   /// Keys of rooms that one user may bring within an hour, and one who shares no encrypted room with the account's user.
   package static let roomKeysOfUser = 2_000, roomKeysOfStranger = 100
   /// Users whose devices could not begin a session with this one.

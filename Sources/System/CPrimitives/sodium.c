@@ -1,7 +1,8 @@
-// Natively and in wasm: curves, HMAC and memory are libsodium's.
+// Natively and in wasm: curves, HMAC, ChaCha20-Poly1305 and memory are libsodium's.
 #include "primitives.h"
 
 // Not sodium.h: as wasm it would want more of the C library than a program of the page has.
+#include <sodium/crypto_aead_chacha20poly1305.h>
 #include <sodium/crypto_auth_hmacsha256.h>
 #include <sodium/crypto_scalarmult_curve25519.h>
 #include <sodium/crypto_sign_ed25519.h>
@@ -43,6 +44,16 @@ void primitives_hmac_sha256(uint8_t tag[32], const uint8_t *key, size_t key_coun
   crypto_auth_hmacsha256_update(&state, message, count);
   crypto_auth_hmacsha256_final(&state, tag);
   sodium_memzero(&state, sizeof state);
+}
+
+void primitives_chacha20poly1305_seal(
+  uint8_t *sealed, const uint8_t *bytes, size_t count, const uint8_t nonce[12], const uint8_t key[32]) {
+  crypto_aead_chacha20poly1305_ietf_encrypt(sealed, NULL, bytes, count, NULL, 0, NULL, nonce, key);
+}
+
+int primitives_chacha20poly1305_open(
+  uint8_t *bytes, const uint8_t *sealed, size_t count, const uint8_t nonce[12], const uint8_t key[32]) {
+  return crypto_aead_chacha20poly1305_ietf_decrypt(bytes, NULL, NULL, sealed, count, NULL, 0, nonce, key) == 0;
 }
 
 int primitives_equal(const uint8_t *one, const uint8_t *other, size_t count) { return sodium_memcmp(one, other, count) == 0; }

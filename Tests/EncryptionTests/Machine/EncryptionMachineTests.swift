@@ -14,9 +14,9 @@ struct World {
   var hosts: [TestHost] = []
   var now: Int64 = 1_000_000
 
-  init(_ names: [(UserID, String)], encryption: String = encryption) throws {
+  init(_ names: [(UserID, String)], encryption: String = encryption, dehydrates: Bool = false) throws {
     server.members = Set(names.map(\.0)).sorted()
-    for (user, device) in names { hosts.append(TestHost(user, device, at: server, now: now)) }
+    for (user, device) in names { hosts.append(TestHost(user, device, at: server, dehydrates: dehydrates, now: now)) }
     for host in hosts { host.handle(.encryption(ModelServer.room, try parsed(encryption)), at: now) }
     try settle()
   }

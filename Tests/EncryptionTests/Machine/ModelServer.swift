@@ -18,7 +18,7 @@ final class ModelServer {
     case changed(UserID)
   }
 
-  private struct Device {
+  struct Device {
     var keys: JSON?
     var oneTimeKeys: [(name: ByteString, key: JSON)] = []
     var fallback: (name: ByteString, key: JSON)?
@@ -29,7 +29,11 @@ final class ModelServer {
 
   static let room = RoomID(trusted: "!tea:one.example")
 
-  private var devices: [Name: Device] = [:]
+  var devices: [Name: Device] = [:]
+  /// Dehydrated devices, and what is said of them.
+  var dehydrated: [UserID: (device: DeviceID, data: JSON)] = [:]
+  /// Whether it knows such devices.
+  var dehydrates = true
   let accounts = ModelAccounts()
   /// What was asked for, in order.
   private(set) var asked: [(by: Name, request: MachineRequest)] = []
@@ -77,7 +81,7 @@ final class ModelServer {
     return (synced, token + entries.count)
   }
 
-  private func announce(_ user: UserID) {
+  func announce(_ user: UserID) {
     for name in devices.keys { devices[name]?.log.append(.changed(user)) }
   }
 
@@ -87,6 +91,7 @@ final class ModelServer {
     asked.append((name, request))
     let body = try JSON.parse(request.body.isEmpty ? Array("{}".utf8) : request.body)
     if let answer = try accounts.answer(request, body, of: name.user) { return answer }
+    if let answer = try answerOfDehydrated(request, body, of: name.user) { return answer }
     switch "\(request.endpoint.pattern)" {
     case "\(Endpoint.uploadKeys.pattern)": return try upload(body, name)
     case "\(Endpoint.queryKeys.pattern)": return try queryAnswer?(query(body, by: name.user)) ?? query(body, by: name.user)

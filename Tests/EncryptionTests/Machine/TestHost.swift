@@ -10,6 +10,7 @@ final class TestHost {
   let server: ModelServer
   var machine: EncryptionMachine
   private let seed: String
+  private let dehydrates: Bool
   private var starts = 0
 
   /// Kept over a crash.
@@ -51,12 +52,16 @@ final class TestHost {
   /// Loads are answered at once unless a test wants to come between.
   var answersLoads = true
 
-  init(_ user: UserID, _ device: String, at server: ModelServer, seed: String = "", now: Int64 = 0) {
+  init(
+    _ user: UserID, _ device: String, at server: ModelServer, seed: String = "", dehydrates: Bool = false, now: Int64 = 0
+  ) {
     name = ModelServer.Name(user: user, device: DeviceID(trusted: ByteString(device)))
     self.server = server
     self.seed = seed
+    self.dehydrates = dehydrates
     durable = Durable(members: server.members)
     machine = Self.machine(name, seed: "\(seed) \(user) \(device) 0")
+    machine.dehydrates = dehydrates
     server.add(name)
     take(machine.start(at: now), at: now)
   }
@@ -73,6 +78,7 @@ final class TestHost {
     starts += 1
     (requests, loads, wakeAt, syncs, batches) = ([], [], nil, [], [:])
     machine = Self.machine(name, seed: "\(seed) \(name) \(starts)")
+    machine.dehydrates = dehydrates
     take(machine.start(at: now), at: now)
     if !durable.unread.isEmpty { read(durable.unread.values.map(\.event), at: now) }
     for number in durable.unencrypted.keys.sorted() { encrypt(number, at: now) }

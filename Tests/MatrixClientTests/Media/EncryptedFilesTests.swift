@@ -36,6 +36,7 @@ import Testing
 
   // MARK: Up
 
+  // Proves E13
   @Test(arguments: [0, 1, 65_536, 1_000_003])
   func `a file is encrypted while it is sent, and its keys open what the server got`(count: Int) async throws {
     let received = Mutex<[UInt8]>([])
@@ -123,6 +124,7 @@ import Testing
     return nil
   }
 
+  // Proves E13
   @Test func `a file is decrypted, in memory and to a path, and the folder of the cache has ciphertext`() async throws {
     let content = Self.content(300_000), sealed = try Self.encrypted(content)
     let client = try await client(Repository(files: ["a": sealed.ciphertext]))

@@ -17,6 +17,7 @@ import Testing
     return Script.event("m.room.encrypted", content, id, by: "@carol:test")
   }
 
+  // Proves E14
   @Test func `a guest decrypts a message with a key of the store, and of any other says that it is encrypted`() async throws {
     var random = SecretSource.repeating(seed: Array("carol".utf8))
     var session = OutboundGroupSession(random: &random), unknown = OutboundGroupSession(random: &random)

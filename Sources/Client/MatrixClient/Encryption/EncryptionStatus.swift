@@ -26,6 +26,9 @@ public struct EncryptionStatus: Equatable, Sendable {
   public var backup = Backup.off
   /// nil if no backup is restored.
   public var restore: Progress?
+  public var dehydratedDevice = DehydratedDevice.none
+  /// Why the device that was there before could not be read, or not all of it. Another one took its place.
+  public var dehydratedDeviceError: DehydratedDeviceError?
 
   init() {}
 
@@ -39,6 +42,44 @@ public struct EncryptionStatus: Equatable, Sendable {
     case .stopped(.deleted): backup = .deleted
     }
     restore = state.restore.map { Progress(done: $0.done, count: $0.count) }
+    switch state.dehydration {
+    case .none: dehydratedDevice = .none
+    case .reading(let messages, let keys): dehydratedDevice = .reading(messages: messages, keys: keys)
+    case .ready(let keys): dehydratedDevice = .ready(keys: keys)
+    }
+    dehydratedDeviceError = state.dehydrationFailure.map { DehydratedDeviceError($0) }
+  }
+}
+
+/// The device without a client that gets the keys of messages while the user is signed out everywhere. Others see it in the list of the user's devices.
+/// Source: MSC3814.
+public enum DehydratedDevice: Equatable, Sendable {
+  /// This client keeps none: the account has no recovery key, this device is not verified, or the server does not know such devices.
+  case none
+  /// What came to it is read: so many messages until now, with so many keys.
+  case reading(messages: Int, keys: Int)
+  /// The server has one. That before has brought so many keys since this client began.
+  case ready(keys: Int)
+}
+
+/// Why the messages of a dehydrated device could not be read.
+public enum DehydratedDeviceError: Error, Equatable, Sendable {
+  /// The account's key does not open it, or the server has changed it.
+  case wrongKey
+  /// What the server gives is not a device.
+  case malformed
+  /// A newer client has made it. It stays where it is.
+  case unknownFormat
+  /// It got more than 50,000 messages. The first ones were read.
+  case tooManyMessages
+
+  init(_ failure: RehydrationFailure) {
+    switch failure {
+    case .wrongKey: self = .wrongKey
+    case .malformed: self = .malformed
+    case .unknownFormat: self = .unknownFormat
+    case .tooManyMessages: self = .tooManyMessages
+    }
   }
 }
 

@@ -16,7 +16,8 @@ extension MatrixClient {
     }
     if let host = encryptionHost, host.user == session.userID, host.device == session.deviceID { return }
     guard core.sessionState == .signedIn, core.encrypts else { return }
-    encryptionHost = EncryptionHost(user: session.userID, device: session.deviceID, random: .system)
+    encryptionHost = EncryptionHost(
+      user: session.userID, device: session.deviceID, random: .system, dehydrates: keepsDehydratedDevice)
     step { $0.start(at: MatrixClient.now()) }
     workOnIndex()
   }

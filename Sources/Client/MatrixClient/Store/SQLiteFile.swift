@@ -19,11 +19,13 @@ final class SQLiteFile {
   /// Steps from an empty file to `user_version` 1, 2 …
   private static let steps = [
     "CREATE TABLE records(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)",
-    // The last record that was sealed; nil once all are. The probe shows whether a key is the right one.
+    // The last record that was sealed; `rebuilding` once all are, and nil once no clear text is left in free pages either. The probe shows whether a key
+    // is the right one.
     "CREATE TABLE sealing(last INTEGER, probe BLOB NOT NULL)"
   ]
   private static let busyMilliseconds: Int32 = 10_000
   private static let cacheKilobytes = 2_000
+  private static let rebuilding = Int64.max
   private static let probe = Array("martlet".utf8)
 
   /// `isOwner`: brings the file to the newest schema, and checkpoints. Anyone else only reads it and adds records.
@@ -109,23 +111,25 @@ final class SQLiteFile {
     return result == SQLITE_ROW ? [UInt8](blob(statement, 0)) : nil
   }
 
-  /// Seals what is there from before stores were sealed, in slices: who is ended meanwhile goes on there. Returns whether there was anything.
-  func sealAll() throws(StoreError) -> Bool {
-    guard let seal, hasPlainValues else { return false }
-    var hadAny = false
+  /// Seals what is there from before stores were sealed, in slices, and then writes the file anew, without the clear text in its free pages. A process
+  /// that is ended meanwhile goes on there.
+  func sealAll() throws(StoreError) {
+    guard let seal, hasPlainValues else { return }
+    var hadAny = try number("SELECT max(last) FROM sealing") > 0
     while true {
       let slice = try unsealed()
       try transaction { () throws(StoreError) in
         for entry in slice {
           try run("UPDATE records SET value = ?2 WHERE key = ?1", entry.key, seal.seal(entry.value, of: entry.key))
         }
-        try execute("UPDATE sealing SET last = \(slice.last.map { "\($0.id)" } ?? "NULL")")
+        try execute("UPDATE sealing SET last = \(slice.last?.id ?? Self.rebuilding)")
       }
       if slice.isEmpty { break }
       hadAny = true
     }
+    if hadAny { try rebuild() }
+    try execute("UPDATE sealing SET last = NULL")
     hasPlainValues = false
-    return hadAny
   }
 
   private func unsealed() throws(StoreError) -> [(id: Int64, key: [UInt8], value: [UInt8])] {

@@ -81,7 +81,7 @@ public actor SQLiteStore: Store {
       if isOwner { try create(path) }
       let file = try SQLiteFile(path: path, isOwner: isOwner, key: key)
       // What was written in clear text is not to stay in the file.
-      if isOwner, try file.sealAll() { try file.rebuild() }
+      if isOwner { try file.sealAll() }
       return (nil, file)
     } catch .corrupt where isOwner {
       let replaced = try DamagedFile.replace(path, key: key)

@@ -17,10 +17,12 @@ package struct DeviceKeys: Hashable, Sendable {
   package let name: ByteString?
   /// The self-signing key of its user that has signed it. nil if there is none, or if the signature does not fit.
   package let signer: Ed25519Key?
+  /// Whether there is no client behind it: it gets keys, if its user has signed it, and says nothing. Source: MSC3814.
+  package let isDehydrated: Bool
 
   package init(
     user: UserID, device: DeviceID, identity: Curve25519Key, signing: Ed25519Key, readsRooms: Bool = true,
-    name: ByteString? = nil, signer: Ed25519Key? = nil
+    name: ByteString? = nil, signer: Ed25519Key? = nil, isDehydrated: Bool = false
   ) {
     self.user = user
     self.device = device
@@ -29,6 +31,7 @@ package struct DeviceKeys: Hashable, Sendable {
     self.readsRooms = readsRooms
     self.name = name
     self.signer = signer
+    self.isDehydrated = isDehydrated
   }
 
   /// From an answer of `/keys/query`, for the user and the device that it is said to be of.
@@ -45,7 +48,8 @@ package struct DeviceKeys: Hashable, Sendable {
       user: user, device: device, identity: identity, signing: signing,
       readsRooms: algorithms.contains(Algorithm.olm) && algorithms.contains(Algorithm.megolm),
       name: json["unsigned"]?.text("device_display_name"),
-      signer: selfSigning.flatMap { json.isSigned(by: user, $0) ? $0 : nil })
+      signer: selfSigning.flatMap { json.isSigned(by: user, $0) ? $0 : nil },
+      isDehydrated: json.bool("dehydrated") ?? false)
   }
 
   /// Whether both have the same keys. The name may change.

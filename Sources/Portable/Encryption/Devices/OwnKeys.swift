@@ -80,8 +80,7 @@ package struct OwnKeys: Sendable {
     isUploading = true
     return JSONWriter.object { writer in
       if !isDevicePublished, let keys = signedDeviceKeys { writer.member("device_keys", keys) }
-      if !oneTimeKeys.isEmpty { write(oneTimeKeys, "one_time_keys", isFallback: false, to: &writer) }
-      if let fallback { write([fallback], "fallback_keys", isFallback: true, to: &writer) }
+      writeKeys(oneTimeKeys, fallback, to: &writer)
     }
   }
 
@@ -126,11 +125,14 @@ package struct OwnKeys: Sendable {
 
   // MARK: Writing
 
-  private static func deviceKeys(of account: Account, _ user: UserID, _ device: DeviceID) -> JSON? {
+  static func deviceKeys(
+    of account: Account, _ user: UserID, _ device: DeviceID, isDehydrated: Bool = false
+  ) -> JSON? {
     let keys = try? JSON.object { writer in
       writer.member("user_id", user)
       writer.member("device_id", device)
       writer.array("algorithms", [Algorithm.olm, Algorithm.megolm]) { $1.write($0) }
+      if isDehydrated { writer.member("dehydrated", true) }
       writer.key("keys")
       writer.object { writer in
         writer.key(ByteString("curve25519:" + device.string))
@@ -140,6 +142,14 @@ package struct OwnKeys: Sendable {
       }
     }
     return keys?.signed(by: user, DeviceKeys.keyID(of: device), account.signing)
+  }
+
+  /// All one-time keys and the fallback key, signed.
+  func writeKeys(to writer: inout JSONWriter) { writeKeys(account.oneTimeKeys, account.fallbackKey, to: &writer) }
+
+  private func writeKeys(_ oneTimeKeys: [OneTimeKey], _ fallback: OneTimeKey?, to writer: inout JSONWriter) {
+    if !oneTimeKeys.isEmpty { write(oneTimeKeys, "one_time_keys", isFallback: false, to: &writer) }
+    if let fallback { write([fallback], "fallback_keys", isFallback: true, to: &writer) }
   }
 
   /// In the order in which they were made: the server hands out the oldest first.

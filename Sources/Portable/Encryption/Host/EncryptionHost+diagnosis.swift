@@ -14,6 +14,7 @@ extension EncryptionHost {
       "backup: " + Self.words(for: state.backup)
     ]
     if let restore = state.restore { lines.append("restoring: \(restore.done) of \(restore.count) keys") }
+    lines.append("dehydrated device: " + Self.words(for: state.dehydration, state.dehydrationFailure))
     let unread = unreadEvents.map { (name: $0.key.name.string, count: $0.value.count, since: $0.value.since) }
     lines.append("unread now: " + (unread.isEmpty ? "0" : ""))
     for one in unread.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
@@ -38,6 +39,25 @@ extension EncryptionHost {
     case .on(let waiting): "on, \(waiting) keys wait"
     case .stopped(.replaced): "replaced by another device"
     case .stopped(.deleted): "gone from the server"
+    }
+  }
+
+  private static func words(for device: EncryptionState.Dehydration, _ failure: RehydrationFailure?) -> String {
+    let present =
+      switch device {
+      case .none: "none"
+      case .reading(let messages, let keys): "\(messages) messages read, \(keys) keys"
+      case .ready(let keys): "ready, \(keys) keys of the one before"
+      }
+    return present + (failure.map { ", the one before: " + words(for: $0) } ?? "")
+  }
+
+  private static func words(for failure: RehydrationFailure) -> String {
+    switch failure {
+    case .wrongKey: "another key"
+    case .malformed: "malformed"
+    case .unknownFormat: "a newer client's"
+    case .tooManyMessages: "too many messages"
     }
   }
 

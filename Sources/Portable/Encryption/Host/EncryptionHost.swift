@@ -55,11 +55,14 @@ package struct EncryptionHost: Sendable {
   /// Whether it is of no more use. What waited for it was delivered as it was.
   package var isOver: Bool { machine.isStopped }
 
-  /// - Parameter random: of the system, but in tests.
-  package init(user: UserID, device: DeviceID, random: SecretSource) {
+  /// - Parameters:
+  ///   - random: of the system, but in tests.
+  ///   - dehydrates: see `EncryptionMachine.dehydrates`.
+  package init(user: UserID, device: DeviceID, random: SecretSource, dehydrates: Bool = false) {
     self.user = user
     self.device = device
     machine = EncryptionMachine(user: user, device: device, random: random)
+    machine.dehydrates = dehydrates
   }
 
   // MARK: Inputs

@@ -56,6 +56,12 @@ package struct Trust: Sendable {
   private var isOwnDeviceVerified: Bool { identities.own.isVerified && identities.own.isDeviceSigned }
 
   private func isReader(_ device: DeviceKeys) -> Bool {
+    // Nobody would notice a device without a client that a server has made up.
+    if device.isDehydrated, !isSigned(device) { return false }
+    return mayRead(device)
+  }
+
+  private func mayRead(_ device: DeviceKeys) -> Bool {
     switch policy.readers {
     case .all: true
     case .signed: isSigned(device)
@@ -91,6 +97,7 @@ package struct Trust: Sendable {
 
   /// Whether a device of the own user may get them as soon as it is verified.
   func mayBeVerifiedOwn(_ device: DeviceKeys) -> Bool {
-    device.user == own.user && !isOwn(device) && !policy.excluded.contains(device.signing) && identities.own.isVerified
+    device.user == own.user && !isOwn(device) && !device.isDehydrated && !policy.excluded.contains(device.signing)
+      && identities.own.isVerified
   }
 }

@@ -42,6 +42,8 @@ struct RecoverySetup: Sendable {
   var pair: Curve25519KeyPair?
   /// Account data that is not written yet, the next one first.
   var content: [(type: ByteString, content: [UInt8])] = []
+  /// Of the dehydrated device, if there is to be one.
+  var dehydrationKey: Secret?
 }
 
 /// Reads what account data says, without the secrets.
@@ -50,7 +52,7 @@ struct RecoveryInspection: Sendable {
   var key: StorageKeyDescription?
   var missing: [SecretName] = []
   /// Those to look for, the next one first.
-  var names = SecretName.allCases
+  var names = SecretName.required
 }
 
 /// Reads the secrets.
@@ -59,7 +61,8 @@ struct Recovery: Sendable {
   /// Those to read, the next one first.
   var names = SecretName.allCases
   var secrets: [SecretName: Secret] = [:]
+  /// For the dehydrated device of an account that had none, and its account data that is not written yet.
+  var newKey: (secret: Secret, content: [UInt8])?
   /// Whether the own list of devices and keys is as new as the command.
   var knowsOwnKeys = false
-  var isVerified = false
 }

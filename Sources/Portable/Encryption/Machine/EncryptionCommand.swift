@@ -90,6 +90,15 @@ package struct EncryptionState: Equatable, Sendable {
     package let count: Int
   }
 
+  package enum Dehydration: Equatable, Sendable {
+    /// This client keeps none.
+    case none
+    /// So many messages of the one that the user left behind are read, with so many keys of rooms.
+    case reading(messages: Int, keys: Int)
+    /// The server has one; the one before brought so many keys since the start.
+    case ready(keys: Int)
+  }
+
   /// Whether the account has cross-signing keys.
   package var hasIdentity = false
   /// Whether this device has proven the account's cross-signing keys, and they have signed it.
@@ -97,6 +106,9 @@ package struct EncryptionState: Equatable, Sendable {
   package var backup = Backup.off
   /// nil if nothing is restored.
   package var restore: Progress?
+  package var dehydration = Dehydration.none
+  /// Why the dehydrated device before could not be read, or not all of it.
+  package var dehydrationFailure: RehydrationFailure?
 
   package init() {}
 }

@@ -51,6 +51,8 @@ extension EncryptionMachine {
     } else if restores.wantsAll || requests.areRestoringAll {
       state.restore = EncryptionState.Progress(done: 0, count: 0)
     }
+    state.dehydration = dehydrationState
+    state.dehydrationFailure = dehydration.failure
     return state
   }
 
@@ -76,10 +78,15 @@ extension EncryptionMachine {
   private mutating func fill(_ setup: inout RecoverySetup) -> Bool {
     guard let key = try? setup.description.key(setup.secret) else { return false }
     setup.content = [(StorageKeyDescription.type(of: key.id), setup.description.content)]
-    for name in SecretName.allCases {
+    for name in SecretName.required {
       let secret = name.use.map { identities.own.secret($0) } ?? backup?.pair?.secret
       guard let secret, let content = try? key.encrypt(secret, as: name, random: &random) else { return false }
       setup.content.append((name.text, content))
+    }
+    setup.dehydrationKey = dehydrationKey()
+    if let secret = setup.dehydrationKey {
+      guard let content = try? key.encrypt(secret, as: .dehydrationKey, random: &random) else { return false }
+      setup.content.append((SecretName.dehydrationKey.text, content))
     }
     setup.content.append((StorageKeyDescription.defaultKeyType, setup.description.defaultKeyContent))
     return true
@@ -110,6 +117,9 @@ extension EncryptionMachine {
     case .recover(let recovery):
       guard recovery.knowsOwnKeys || tracker.outdated(among: [own.user]).isEmpty else { return nil }
       if let name = recovery.names.first { return .accountData(name.text, of: own.user) }
+      if let new = recovery.newKey {
+        return Ask(.setAccountData, [own.user.text, SecretName.dehydrationKey.text], body: new.content)
+      }
       return Ask(.getRoomKeysVersionCurrent)
     case .deleteBackup(let version): return Ask(.deleteRoomKeysVersion, [version])
     }
@@ -148,18 +158,19 @@ extension EncryptionMachine {
     guard setup.content.isEmpty else { return nil }
     _ = try? storage.open(setup.description, with: setup.secret)
     unstored.storage = true
+    if let key = setup.dehydrationKey { dehydration.use(key) }
     return .done
   }
 
   private func take(_ answer: JSON?, _ inspection: inout RecoveryInspection) -> EncryptionOutcome? {
     guard let id = inspection.id else {
       // Deleted account data is an empty object.
-      guard let id = answer?.text("key") else { return recovery(nil, SecretName.allCases) }
+      guard let id = answer?.text("key") else { return recovery(nil, SecretName.required) }
       inspection.id = id
       return nil
     }
     guard let key = inspection.key else {
-      guard let answer, let key = try? StorageKeyDescription(answer, id: id) else { return recovery(nil, SecretName.allCases) }
+      guard let answer, let key = try? StorageKeyDescription(answer, id: id) else { return recovery(nil, SecretName.required) }
       inspection.key = key
       return nil
     }
@@ -180,10 +191,16 @@ extension EncryptionMachine {
         if let answer { recovery.secrets[name] = try recovery.key.decrypt(answer, as: name) }
       } catch {
         // A key whose description has no check is known to be wrong only now.
-        if error == .wrongKey { return .failed(.wrongKey) }
+        if error == .wrongKey, name != .dehydrationKey { return .failed(.wrongKey) }
       }
       guard recovery.names.isEmpty else { return nil }
       guard verify(recovery.secrets) else { return .failed(.incomplete) }
+      recovery.newKey = takeDehydrationKey(of: recovery)
+      return recovery.newKey == nil && recovery.secrets[.backupKey] == nil ? .done : nil
+    }
+    if let new = recovery.newKey {
+      recovery.newKey = nil
+      if answer != nil { dehydration.use(new.secret) }
       return recovery.secrets[.backupKey] == nil ? .done : nil
     }
     if let answer, let version = try? BackupVersion(answer),
@@ -193,6 +210,18 @@ extension EncryptionMachine {
       restores.wantsAll = backup?.pair != nil
     }
     return .done
+  }
+
+  /// - Returns: what secret storage lacks: another device has set up recovery without a dehydrated device.
+  private mutating func takeDehydrationKey(of recovery: Recovery) -> (secret: Secret, content: [UInt8])? {
+    if let key = recovery.secrets[.dehydrationKey] {
+      dehydration.take(key)
+      return nil
+    }
+    guard let secret = dehydrationKey(),
+      let content = try? recovery.key.encrypt(secret, as: .dehydrationKey, random: &random)
+    else { return nil }
+    return (secret, content)
   }
 
   /// Whether the private keys prove the identity.

@@ -71,7 +71,10 @@ extension EncryptionMachine {
 
   mutating func identityAccepted() {
     // Whoever had the keys before may have that of the backup, too.
-    if identities.own.identity != nil { _ = forgetBackup() }
+    if identities.own.identity != nil {
+      _ = forgetBackup()
+      dehydration.forget()
+    }
     identities.own.setupAccepted(for: own)
   }
 

@@ -41,6 +41,7 @@ extension EncryptionMachine {
       made.append(request(ask, for: .run(run)))
     }
     if let (ask, purpose) = nextSecretAsk() { made.append(request(ask, for: purpose)) }
+    if let (ask, purpose) = nextDehydrationAsk(at: now) { made.append(request(ask, for: purpose)) }
     for (ask, purpose) in nextBackupAsks() { made.append(request(ask, for: purpose)) }
     return made
   }
@@ -54,7 +55,7 @@ extension EncryptionMachine {
   func nextWake(at now: Int64) -> Int64? {
     var times = [
       backup?.nextUploadTime(), requests.isPaused(at: now) ? requests.pausedUntil : tracker.nextRetry(),
-      claims.nextDeadline(at: now), keyRequests.nextTime, verifications.deadline
+      claims.nextDeadline(at: now), keyRequests.nextTime, verifications.deadline, nextDehydration
     ]
     for share in history.shares { times.append(share.since + RoomWriting.patienceMilliseconds) }
     for message in messages.outgoing { times.append(message.since + RoomWriting.patienceMilliseconds) }
@@ -109,6 +110,7 @@ extension EncryptionMachine {
     case .restore(let name): restored(name, answer, at: now)
     case .say(let request): said(request.sending, answer, at: now)
     case .openBackup: openBackup(answer)
+    case .dehydration(let step): answered(step, answer, at: now)
     }
   }
 
@@ -143,6 +145,8 @@ extension EncryptionMachine {
     case .restore(let name): if failure == .unreachable { restores.failed(name) }
     case .say(let request): if failure == .unreachable { sendings.add(request) } else { said(request.sending, nil, at: now) }
     case .openBackup: if failure == .unreachable { openBackupFailed() } else { openBackup(nil) }
+    case .dehydration(let step):
+      if failure == .unreachable { dehydration.isAsking = false } else { answered(step, nil, at: now) }
     }
   }
 

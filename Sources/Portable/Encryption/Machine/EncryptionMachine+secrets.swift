@@ -10,7 +10,8 @@ extension EncryptionMachine {
   mutating func askForSecrets() {
     secrets.areNeeded = false
     let devices = tracker.devices(of: own.user).filter { trust.isVerifiedOwn($0) }
-    for name in SecretName.allCases where !holds(name) {
+    let wanted = SecretName.required + (dehydrates ? [.dehydrationKey] : [])
+    for name in wanted where !holds(name) {
       // An earlier request may have come too late.
       tell(secrets.requests.close(name))
       tell(secrets.requests.ask(for: name, devices, random: &random))
@@ -20,7 +21,15 @@ extension EncryptionMachine {
   /// Whether this device has all private cross-signing keys.
   var holdsIdentity: Bool { CrossSigningUse.allCases.allSatisfy { identities.own.holds($0) } }
 
-  private func holds(_ name: SecretName) -> Bool { name.use.map { identities.own.holds($0) } ?? (backup?.pair != nil) }
+  private func holds(_ name: SecretName) -> Bool { secret(name) != nil }
+
+  private func secret(_ name: SecretName) -> Secret? {
+    switch name {
+    case .masterKey, .selfSigningKey, .userSigningKey: name.use.flatMap { identities.own.secret($0) }
+    case .backupKey: backup?.pair?.secret
+    case .dehydrationKey: dehydration.key
+    }
+  }
 
   private mutating func tell(_ message: SecretRequestMessage?) {
     guard let message else { return }
@@ -33,6 +42,10 @@ extension EncryptionMachine {
   /// An answer. A key that does not fit is not taken, and the device is not listened to again.
   mutating func takeSecret(_ payload: OlmPayload) {
     guard let (name, value) = secrets.requests.answer(payload, trust) else { return }
+    if name == .dehydrationKey {
+      tell(secrets.requests.close(name, answeredBy: payload))
+      return dehydration.take(value)
+    }
     guard let use = name.use else {
       // Which backup there is has to be asked for.
       (secrets.backupKey, secrets.backupAnswer) = (value, payload)
@@ -79,7 +92,7 @@ extension EncryptionMachine {
 
   /// The session with the device is loaded.
   mutating func sendSecret(_ request: SecretAnswers.Request, at now: Int64) {
-    guard let secret = request.name.use.map({ identities.own.secret($0) }) ?? backup?.pair?.secret else { return }
+    guard let secret = secret(request.name) else { return }
     guard sessions.hasSession(with: request.device) else {
       guard secrets.unsent.count < SharedSecrets.unsentLimit else { return }
       secrets.unsent.append(request)

@@ -87,6 +87,9 @@ extension EncryptionMachine {
       if let read { history.offers = read }
     } else if record.key == RecordNames.backup {
       backup = try readable(record) { (bytes) throws(RecordRefusal) in try KeyBackup(record: bytes) }
+    } else if record.key == RecordNames.dehydration {
+      let read = try readable(record) { (bytes) throws(RecordRefusal) in try Dehydration(record: bytes) }
+      if let read { dehydration = read }
     }
   }
 
@@ -159,6 +162,7 @@ extension EncryptionMachine {
     if secrets.isUnstored { put(RecordNames.secretRequests, secrets.record) }
     if unstored.policy { put(RecordNames.policy, policy.record) }
     if unstored.storage { put(RecordNames.secretStorage, storage.record) }
+    if dehydration.isUnstored { put(RecordNames.dehydration, dehydration.record) }
     if unstored.history { put(RecordNames.history, history.offers.record) }
     writes += backup?.writes(names) ?? []
     unstored = Unstored()
@@ -166,6 +170,7 @@ extension EncryptionMachine {
     identities.markStored()
     unsignedKeys.markStored()
     secrets.markStored()
+    dehydration.markStored()
     sessions.entries.markStored(evicting: evicting)
     roomKeys.markStored(evicting: evicting)
     return writes

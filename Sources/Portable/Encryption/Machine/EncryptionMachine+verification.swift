@@ -54,7 +54,7 @@ extension EncryptionMachine {
 
   /// Whether the server has all signatures, and the own devices have what they ask each other for.
   var hasSettled: Bool {
-    unsignedKeys.keys.isEmpty && identities.own.signatures == nil && secrets.requests.open.isEmpty && secrets.awaited.isEmpty
+    unsignedKeys.keys.isEmpty && identities.own.signatures == nil && secrets.requests.areSettled && secrets.awaited.isEmpty
       && !sendings.isBusy && !requests.areSending
   }
 

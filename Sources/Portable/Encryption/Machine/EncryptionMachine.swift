@@ -23,6 +23,8 @@ package struct EncryptionMachine: Sendable {
     case keep([RoomKey])
     /// Reads again what waits for these sessions.
     case review([RoomKeys.Name])
+    /// What a page of the dehydrated device's messages brought.
+    case rehydrated([Arrival])
     /// Hands keys on to the user's other devices.
     case answerKeys
     case giveHistory(HistoryShare)
@@ -70,6 +72,9 @@ package struct EncryptionMachine: Sendable {
   var history = HistoryState()
   var messages = DeviceMessages()
   var lostKeys = LostKeys()
+  /// Whether this client makes a dehydrated device for the user, and reads what came to it.
+  package var dehydrates = false
+  var dehydration = Dehydration()
   var claims = Claims()
   var requests = OpenRequests()
   /// Read for an export, and only until then.
@@ -176,6 +181,7 @@ package struct EncryptionMachine: Sendable {
     case .keep(let keys): keepRestored(keys, at: now)
     case .sendSecret(let request): sendSecret(request, at: now)
     case .review(let names): readLate(names, at: now)
+    case .rehydrated(let arrivals): takeRehydrated(arrivals, at: now)
     case .answerKeys: answerKeys(at: now)
     case .giveHistory(let share): give(share, at: now)
     case .giveMessage(let message): give(message, at: now)
@@ -223,7 +229,7 @@ package struct EncryptionMachine: Sendable {
     var needs: [RecordNeed]
     switch work {
     case .start: return isStarted ? [] : [.all]
-    case .take(let arrivals): needs = arrivals.flatMap { $0.names.map { .keys($0) } }
+    case .take(let arrivals), .rehydrated(let arrivals): needs = arrivals.flatMap { $0.names.map { .keys($0) } }
     case .advance(let room): needs = missing(in: room, at: now).map { .sessions($0.identity) }
     case .input(.sync(let synced)): needs = synced.toDevice.compactMap { Self.olmSender($0).map { .sessions($0) } }
     case .input(.decrypt(_, let events)): needs = events.map { .keys($0.name) }

@@ -19,6 +19,7 @@ struct OpenRequests: Sendable {
     case say(VerificationSending.Request)
     /// Asks for the version that a key of another device may open.
     case openBackup
+    case dehydration(Dehydration.Step)
   }
 
   /// After a request without an answer: 1 s, then twice as long each time.

@@ -5,6 +5,11 @@ package enum SecretName: UInt8, CaseIterable, Sendable {
   case masterKey = 1, selfSigningKey, userSigningKey
   /// The private key of the backup.
   case backupKey
+  /// Opens the dehydrated device. An account may be without.
+  case dehydrationKey
+
+  /// Those that the recovery of an account needs.
+  package static let required: [SecretName] = [.masterKey, .selfSigningKey, .userSigningKey, .backupKey]
 
   /// The type of the account data, and the name in requests.
   package var text: ByteString {
@@ -13,6 +18,7 @@ package enum SecretName: UInt8, CaseIterable, Sendable {
     case .selfSigningKey: "m.cross_signing.self_signing"
     case .userSigningKey: "m.cross_signing.user_signing"
     case .backupKey: "m.megolm_backup.v1"
+    case .dehydrationKey: "org.matrix.msc3814"
     }
   }
 
@@ -21,13 +27,13 @@ package enum SecretName: UInt8, CaseIterable, Sendable {
     self = name
   }
 
-  /// nil for the backup.
+  /// nil for what is no key of cross-signing.
   package var use: CrossSigningUse? {
     switch self {
     case .masterKey: .master
     case .selfSigningKey: .selfSigning
     case .userSigningKey: .userSigning
-    case .backupKey: nil
+    case .backupKey, .dehydrationKey: nil
     }
   }
 }

@@ -32,6 +32,9 @@ package struct SecretRequests: Sendable {
 
   package func isOpen(_ name: SecretName) -> Bool { open[name] != nil }
 
+  /// Whether everything is here that another device certainly has: there may be no dehydrated device.
+  var areSettled: Bool { open.keys.allSatisfy { $0 == .dehydrationKey } }
+
   /// Asks once for a secret.
   ///
   /// - Parameter devices: verified devices of the own user (`Trust.isVerifiedOwn`).

@@ -56,13 +56,14 @@ package struct OlmPayload: Sendable {
     _ json: JSON, _ sender: UserID, _ identity: Curve25519Key, _ signing: Ed25519Key, _ tracker: DeviceTracker
   ) throws(OlmRefusal) -> DeviceKeys? {
     if let known = tracker.devices(of: sender).first(where: { $0.identity == identity }) {
-      guard known.signing == signing else { throw .wrongKeys }
+      // A dehydrated device has no client that could have written it.
+      guard known.signing == signing, !known.isDehydrated else { throw .wrongKeys }
       return known
     }
     guard let brought = json["sender_device_keys"] else { return nil }
     guard let id = DeviceID(brought["device_id"]), let keys = try? DeviceKeys(brought, of: sender, id),
       keys.identity == identity,
-      keys.signing == signing
+      keys.signing == signing, !keys.isDehydrated
     else { throw .wrongKeys }
     return keys
   }

@@ -38,7 +38,7 @@ struct RecordNames: Sendable {
   static var inMemory: [ByteString] {
     [
       account, users, rooms, outbound, holders, sending, ownIdentity, identities, policy, secretStorage, backup, waiting,
-      history, verifications, unsignedKeys, secretRequests
+      history, verifications, unsignedKeys, secretRequests, dehydration
     ]
   }
 

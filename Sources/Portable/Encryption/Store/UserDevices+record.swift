@@ -17,6 +17,7 @@ extension UserDevices {
           writer.member("rooms", device.readsRooms)
           if let name = device.name { writer.member("name", name) }
           if let signer = device.signer { writer.member("signer", base64: signer.bytes) }
+          if device.isDehydrated { writer.member("dehydrated", true) }
         }
       }
     }
@@ -30,7 +31,8 @@ extension UserDevices {
       let id: DeviceID = try entry.identifier("id")
       devices[id] = DeviceKeys(
         user: user, device: id, identity: try entry.identityKey("identity"), signing: try entry.signingKey("signing"),
-        readsRooms: try entry.flag("rooms"), name: entry.text("name"), signer: try entry.signingKeyIfAny("signer"))
+        readsRooms: try entry.flag("rooms"), name: entry.text("name"), signer: try entry.signingKeyIfAny("signer"),
+        isDehydrated: entry.bool("dehydrated") ?? false)
     }
     return (user, UserDevices(devices, isOutdated: try json.flag("outdated")))
   }

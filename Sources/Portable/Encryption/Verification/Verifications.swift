@@ -82,7 +82,7 @@ struct Verifications: Sendable {
     guard known.identities.own.identity != nil else { throw .incomplete }
     guard makeRoom() else { throw .unusable }
     var (user, room, asked) = (known.own.user, RoomID?.none, [DeviceID]())
-    let others = known.tracker.devices(of: user).map { $0.device }.filter { $0 != known.own.device }
+    let others = known.tracker.devices(of: user).filter { !$0.isDehydrated }.map { $0.device }.filter { $0 != known.own.device }
     switch target {
     case .ownDevices: asked = others
     case .ownDevice(let device): asked = others.filter { $0 == device }

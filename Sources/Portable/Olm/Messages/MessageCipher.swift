@@ -43,13 +43,14 @@ struct MessageCipher {
 
   /// How many bytes PKCS#7 has added, or nil if they are wrong. The last block is read whole and without branches: in a backup the
   /// MAC does not cover the ciphertext, and the time must not tell what the padding was.
+  @inline(never)
   private static func padding(of bytes: [UInt8]) -> Int? {
     let padding = Int32(bytes[bytes.count - 1])
     // Negative if anything is wrong.
-    var wrong = (padding - 1) | (16 - padding)
+    var wrong = (padding &- 1) | (16 &- padding)
     for offset in 0..<16 {
-      let isPadding = (Int32(offset) - padding) >> 31
-      wrong |= -((Int32(bytes[bytes.count - 1 - offset]) ^ padding) & isPadding)
+      let isPadding = (Int32(offset) &- padding) >> 31
+      wrong |= 0 &- ((Int32(bytes[bytes.count - 1 - offset]) ^ padding) & isPadding)
     }
     return wrong < 0 ? nil : Int(padding)
   }

@@ -1,4 +1,5 @@
-/// Unpadded base64, without tables and branches on what it encodes: secret keys are written in it, too. RFC 4648, §4.
+/// Unpadded base64, without tables and branches on what it encodes: secret keys are written in it, too. Its arithmetic wraps, as a check for overflow
+/// is a branch, though one that is never taken. RFC 4648, §4.
 package enum Base64 {
   package static func encode(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
@@ -46,7 +47,7 @@ package enum Base64 {
     encode(bytes).map { letter in
       let letter = Int32(letter)
       let minus = isIn(0x2B, 0x2B, letter) & (0x2D - 0x2B), underscore = isIn(0x2F, 0x2F, letter) & (0x5F - 0x2F)
-      return UInt8(truncatingIfNeeded: letter + minus + underscore)
+      return UInt8(truncatingIfNeeded: letter &+ minus &+ underscore)
     }
   }
 
@@ -56,17 +57,17 @@ package enum Base64 {
       text.map { letter in
         let letter = Int32(letter)
         let plus = isIn(0x2D, 0x2D, letter) & (0x2B - 0x2D), slash = isIn(0x5F, 0x5F, letter) & (0x2F - 0x5F)
-        return UInt8(truncatingIfNeeded: letter + plus + slash)
+        return UInt8(truncatingIfNeeded: letter &+ plus &+ slash)
       })
   }
 
   private static func letter(of value: UInt32) -> UInt8 {
     let value = Int32(truncatingIfNeeded: value)
-    var letter = value + 0x41
-    letter += isIn(26, 51, value) & (0x61 - 26 - 0x41)
-    letter += isIn(52, 61, value) & (0x30 - 52 - 0x41)
-    letter += isIn(62, 62, value) & (0x2B - 62 - 0x41)
-    letter += isIn(63, 63, value) & (0x2F - 63 - 0x41)
+    var letter = value &+ 0x41
+    letter &+= isIn(26, 51, value) & (0x61 - 26 - 0x41)
+    letter &+= isIn(52, 61, value) & (0x30 - 52 - 0x41)
+    letter &+= isIn(62, 62, value) & (0x2B - 62 - 0x41)
+    letter &+= isIn(63, 63, value) & (0x2F - 63 - 0x41)
     return UInt8(truncatingIfNeeded: letter)
   }
 
@@ -74,16 +75,16 @@ package enum Base64 {
   private static func value(of letter: UInt8) -> Int32 {
     let letter = Int32(letter)
     var value: Int32 = -1
-    value += isIn(0x41, 0x5A, letter) & (letter - 0x40)
-    value += isIn(0x61, 0x7A, letter) & (letter - 0x46)
-    value += isIn(0x30, 0x39, letter) & (letter + 5)
-    value += isIn(0x2B, 0x2B, letter) & 63
-    value += isIn(0x2F, 0x2F, letter) & 64
+    value &+= isIn(0x41, 0x5A, letter) & (letter &- 0x40)
+    value &+= isIn(0x61, 0x7A, letter) & (letter &- 0x46)
+    value &+= isIn(0x30, 0x39, letter) & (letter &+ 5)
+    value &+= isIn(0x2B, 0x2B, letter) & 63
+    value &+= isIn(0x2F, 0x2F, letter) & 64
     return value
   }
 
   /// All ones if the value lies between the two, else zero, by the signs of differences.
   private static func isIn(_ low: Int32, _ high: Int32, _ value: Int32) -> Int32 {
-    ((low - 1 - value) & (value - high - 1)) >> 31
+    ((low &- 1 &- value) & (value &- high &- 1)) >> 31
   }
 }

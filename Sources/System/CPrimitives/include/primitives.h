@@ -49,6 +49,15 @@ void primitives_aes256_cbc_decrypt(uint8_t *bytes, size_t count, const uint8_t k
 /// The counter is all of the 128 bits, the most significant byte first.
 void primitives_aes256_ctr(uint8_t *bytes, size_t count, const uint8_t key[32], const uint8_t counter[16]);
 
+// ---- ChaCha20-Poly1305, RFC 8439
+
+/// The sealed bytes are 16 more. A nonce is used once with a key.
+void primitives_chacha20poly1305_seal(
+  uint8_t *sealed, const uint8_t *bytes, size_t count, const uint8_t nonce[12], const uint8_t key[32]);
+/// 1 if the seal is right; otherwise the bytes are zeros. There are `count` sealed bytes, at least 16, and 16 fewer clear ones.
+int primitives_chacha20poly1305_open(
+  uint8_t *bytes, const uint8_t *sealed, size_t count, const uint8_t nonce[12], const uint8_t key[32]);
+
 // ---- Memory
 
 /// 1 if the bytes are equal; takes as long if they are not.
