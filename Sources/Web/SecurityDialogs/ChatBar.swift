@@ -13,7 +13,8 @@ package final class ChatBar<D: DOM> {
     package static func == (one: Self, other: Self) -> Bool {
       switch (one, other) {
       case (.nothing, .nothing): true
-      case (.notJoined(let name), .notJoined(let other)), (.canEncrypt(let name), .canEncrypt(let other)): name.hasSameBytes(as: other)
+      case (.notJoined(let name), .notJoined(let other)), (.canEncrypt(let name), .canEncrypt(let other)):
+        name.hasSameBytes(as: other)
       default: false
       }
     }

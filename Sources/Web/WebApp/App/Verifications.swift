@@ -157,7 +157,8 @@ final class Verifications<D: DOM> {
   func confirmYou() {
     app.dialogs.open(.more) { [self] frame in
       ConfirmYouDialog(
-        in: frame, useDevice: { [self] in verifyOwn() }, useKey: { [self] in app.openSettings(at: .encryptionTab, entersKey: true) })
+        in: frame, useDevice: { [self] in verifyOwn() },
+        useKey: { [self] in app.openSettings(at: .encryptionTab, entersKey: true) })
     }
   }
 

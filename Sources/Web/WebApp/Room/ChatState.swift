@@ -37,7 +37,9 @@ final class ChatState<D: DOM> {
       canRead = nil
       askedMembership = nil
     }
-    guard let state, let user = state.directUserID, user != app.userID, app.canWrite(in: state) else { return bar.show(.nothing) }
+    guard let state, let user = state.directUserID, user != app.userID, app.canWrite(in: state) else {
+      return bar.show(.nothing)
+    }
     learn(state, user)
     let name = state.displayName(of: user).string
     if app.couldEncrypt(state), canRead == true, app.may(.sendState(.encryption), in: state.id),

@@ -40,7 +40,8 @@ final class RowMaker<D: DOM> {
   ///   - unread: how many members have not read it.
   ///   - readers: who has read it, if they are shown.
   ///   - isFromBefore: it was sent before the user joined.
-  func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = [], isFromBefore: Bool = false) -> TimelineRow {
+  func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = [], isFromBefore: Bool = false) -> TimelineRow
+  {
     TimelineRow(
       id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds,
       content: content(item, room, unread, readers, isFromBefore))
@@ -138,7 +139,8 @@ final class RowMaker<D: DOM> {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
     let (delay, warning, origin) = (delay(item), warning(item, room), origin(item, room))
     guard
-      !origin.utf8.isEmpty || warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty
+      !origin.utf8.isEmpty || warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty
+        || !shownReaders.isEmpty
         || !delay.utf8.isEmpty
     else { return nil }
     var around = Surroundings(header: origin, footer: delay, warning: warning, readerCount: shownReaders.count)

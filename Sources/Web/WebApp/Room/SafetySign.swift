@@ -24,7 +24,8 @@ final class SafetyLine<D: DOM> {
   func update(_ room: Room, _ reader: String? = nil) {
     // Nothing is written in a space.
     dom.setFlag(node, "hidden", room.isSpace)
-    let words = !room.isEncrypted ? reader.map { Strings[.openChatYet, $0] } ?? Strings[room.safetyNote] : Strings[room.safetyNote]
+    let words =
+      !room.isEncrypted ? reader.map { Strings[.openChatYet, $0] } ?? Strings[room.safetyNote] : Strings[room.safetyNote]
     guard shown.map({ !$0.hasSameBytes(as: words) }) ?? true else { return }
     shown = words
     dom.releaseChildren(of: node)

@@ -44,7 +44,8 @@ struct RoomMenu<D: DOM> {
     menu.add(.details, .info) { [self] in app.goTo(.details(id)) }
     menu.add(.chooseSeveral, .select) { [app, id] in app.dialogs.open { ManyRoomsDialog(app, chosen: id, in: $0) } }
     menu.divide()
-    menu.add(app.isChat(id) ? .leaveChat : .leave, .exit, isDangerous: true) { [self] in app.askToLeave(id) { [self] in left() } }
+    menu.add(app.isChat(id) ? .leaveChat : .leave, .exit, isDangerous: true) { [self] in app.askToLeave(id) { [self] in left() }
+    }
   }
 
   private func addReading(_ room: Room) {
