@@ -2,7 +2,7 @@
 import re
 
 from accessibility import check
-from browser import expect, in_room, people, room_fragment
+from browser import expect, in_room, open_settings, people, room_fragment
 from client import User, fresh, room_path
 from harness import test
 from test_composer import two_in
@@ -139,3 +139,17 @@ async def _(test):
         await check(one, "where one can read from")
         await one.feed.get_by_role("button", name="Show all").first.click()
         await one.page.get_by_text("This was sent before you joined.").first.wait_for()
+
+
+@test("each device says when it signed in, so that two of one name are told apart")
+async def _(test):
+    alice = User(test.base, "alice")
+    async with people(test, "alice") as one:
+        await one.sign_in(alice)
+        await open_settings(one.page)
+        await one.dialog.get_by_role("tab", name="Devices").click()
+        devices = one.dialog.get_by_role("list", name="Devices").get_by_role("listitem")
+        await expect(devices).to_have_count(2)
+        for device in await devices.all():
+            await device.get_by_text(re.compile("^Signed in .*Last seen")).wait_for()
+        await one.picture("devices-signed-in")
