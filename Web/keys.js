@@ -177,11 +177,28 @@ addEventListener('focusin', e => {
   if (part && !e.target.matches('h1, h2')) places.set(part, e.target);
 });
 
+// What is meant for a dialog is for nobody else: who writes in one that closes goes on nowhere, and who has closed one writes in the room's box
+// only after doing something there, or where the dialog has led to another place.
+let isWritingInDialog = false, dialogPlace = null;
+
+function followDialogs(e) {
+  const isLetter = e.key?.length === 1 && !e.ctrlKey && !e.metaKey && !e.altKey, isInDialog = e.target.closest?.('.ma-overlay') != null;
+  if (isLetter && !isInDialog) {
+    if (isWritingInDialog) e.preventDefault();
+    return;
+  }
+  isWritingInDialog = isLetter;
+  dialogPlace = isInDialog ? location.href : null;
+}
+
+addEventListener('keydown', followDialogs, true);
+addEventListener('pointerdown', followDialogs, true);
+
 // Who begins to write while nothing that can be written in has the focus writes in the box of the room.
 const takesLetters = 'input, textarea, select, [contenteditable]:not([contenteditable="false"]), [role="listbox"], [role="menu"], [role="dialog"], [role="application"]';
 
 function writeInBox(e) {
-  if (e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest?.(takesLetters) || openDialogs().length > 0) return;
+  if (e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest?.(takesLetters) || openDialogs().length > 0 || dialogPlace === location.href) return;
   const part = e.target.closest?.('.ma-side') ?? document.querySelector('.ma-column');
   [...part?.querySelectorAll('.ma-rich, .mg-input:enabled') ?? []].find(isSeen)?.focus();
 }

@@ -1,6 +1,7 @@
 // The page as a whole: what it is like, what happens to it, and what a program does to it.
 
 import { pageChanges, pageStates } from './host-protocol.js';
+import { followLayers, setAddress } from './layers.js';
 import { later } from './program.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -10,7 +11,7 @@ const attention = later('attention.js', () => import('./attention.js'));
 
 export const pageService = program => {
   const { frame } = program;
-  if (narrow.matches && !frame) import('./layers.js');
+  if (narrow.matches && !frame) followLayers();
   return {
     page_state: () => sum(program),
     page_listen: id => listen(change => program.dispatch(id, change)),
@@ -25,13 +26,12 @@ export const pageService = program => {
     page_set_fragment(fragment, isReplacing) {
       // The history around a frame is its page's.
       if (frame) return;
-      // The entry of a layer, which closes when one goes elsewhere, is not come back to (layers.js).
-      history[isReplacing || history.state?.layer ? 'replaceState' : 'pushState'](null, '', fragment === '' ? location.pathname + location.search : '#' + fragment);
+      setAddress(fragment === '' ? location.pathname + location.search : '#' + fragment, isReplacing);
       attention(({ withdrawOfRoom }) => withdrawOfRoom());
     },
     page_open: url => goTo(url => open(url, '_blank', 'noopener,noreferrer'), url),
     page_reload: () => location.reload(),
-    page_clear_query: () => history.replaceState(null, '', location.pathname + location.hash),
+    page_clear_query: () => history.replaceState(history.state, '', location.pathname + location.hash),
     page_leave: url => goTo(frame?.leave ?? (url => location.assign(url)), url),
     async clipboard_write(id, text) {
       try { await navigator.clipboard.writeText(text); program.dispatch(id, 1); } catch { setTimeout(() => program.dispatch(id, 0)); }

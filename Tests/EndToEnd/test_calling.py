@@ -586,8 +586,8 @@ async def _(test):
         await button(boris, "Answer").wait_for()
         await alice.page.clock.fast_forward("01:31")
         await alice.page.get_by_text(f"{boris.name} did not answer.").wait_for()
-        for person in (alice, boris):
-            await person.page.get_by_text("Missed call").wait_for()
+        for person, words in ((alice, "No answer"), (boris, "Missed call")):
+            await person.page.get_by_text(words, exact=True).wait_for()
         await call(boris).wait_for(state="detached")
         hangups = events(alice_user, room, "m.call.hangup")
         assert [event["content"]["reason"] for event in hangups] == ["invite_timeout"], hangups

@@ -1,6 +1,7 @@
 """A server with the encryption that it has by default: what new chats of the page are, and what two new people meet."""
 import asyncio
 import contextlib
+import re
 from dataclasses import dataclass
 
 from accessibility import check
@@ -154,3 +155,36 @@ async def _(test):
             await bela.entry("anna").click()
             await bela.page.get_by_role("button", name="Accept").click()
             await bela.sees("at last")
+
+
+@test("a chat with somebody who has no device with keys says so where it begins, and offers encryption once they have; and that they have not joined yet")
+async def _(test):
+    with served(test) as here:
+        async with people(here, "anna", "cleo") as (anna, other):
+            users = {name: User(here.base, name) for name in ("anna", "cleo")}
+            cleo = users["cleo"]
+            await anna.sign_in(users["anna"])
+            await has_device(users["anna"])
+            await start_chat(anna, cleo.user_id)
+            await anna.page.get_by_text(re.compile("not end-to-end encrypted: cleo.* has no device that could read them yet")).wait_for()
+            bar = anna.page.locator(".ma-chat-bar")
+            await bar.get_by_text(re.compile("^cleo.* has not joined yet. They will see your messages")).wait_for()
+            await anna.picture("chat-not-encrypted")
+            await check(anna, "a chat that cannot be encrypted yet")
+            room = newest(users["anna"])
+            assert not is_encrypted(users["anna"], room)
+            await anna.page.set_viewport_size({"width": 390, "height": 844})
+            await anna.picture("chat-not-encrypted-phone")
+            await anna.page.set_viewport_size({"width": 1280, "height": 800})
+            await anna.write("hello")
+            cleo.join(room)
+            await expect(bar).to_be_hidden()
+            await other.sign_in(cleo)
+            await has_device(cleo)
+            await anna.page.reload()
+            await bar.get_by_text("can read encrypted messages now").wait_for()
+            await anna.picture("chat-can-be-encrypted")
+            await bar.get_by_role("button", name="Turn on encryption…").click()
+            await anna.dialog.get_by_role("button", name="Turn on", exact=True).click()
+            await expect(bar).to_be_hidden()
+            assert is_encrypted(users["anna"], room)

@@ -150,6 +150,13 @@ async def _(test):
         assert said(alice, room) == ["m.room.message", "m.room.encrypted", "m.room.encrypted"]
 
 
+async def save_recovery_key(person):
+    """Of the dialog that shows a new one."""
+    shown = person.page.get_by_role("dialog", name="Your recovery key")
+    await shown.get_by_role("button", name="I have saved it").click()
+    await shown.wait_for(state="detached")
+
+
 async def open_encryption(person):
     await open_settings(person.page)
     await person.dialog.get_by_role("tab", name="Encryption").click()
@@ -171,8 +178,13 @@ async def _(test):
         await one.dialog.get_by_text("This browser is verified.").wait_for()
         await one.dialog.get_by_role("button", name="Set up recovery").click()
         await one.dialog.get_by_text("Write it down").wait_for()
-        key = await one.dialog.locator(".ma-copy-text").last.inner_text()
+        key = await one.dialog.locator(".ma-recovery-key").inner_text()
         await one.picture("recovery-key")
+        await check(one, "a new recovery key")
+        # Only who says so has it.
+        await one.page.keyboard.press("Escape")
+        await one.page.mouse.click(5, 5)
+        await save_recovery_key(one)
         assert len(key.split()) == 12, "48 characters in groups of four"
         await one.dialog.get_by_text("Technical details").click()
         await one.dialog.locator(".ma-source").filter(has_text="backup: on").wait_for()
@@ -180,6 +192,10 @@ async def _(test):
         assert "identity: verified" in report and "fault: none" in report and not any(word in report for word in [*key.split(), room, alice.user_id]), report
         await one.picture("technical-details")
         await check(one, "technical details")
+        # It is not there any more.
+        for tab in ("Devices", "Encryption"):
+            await one.dialog.get_by_role("tab", name=tab).click()
+        assert key.split()[0] not in await one.dialog.inner_text()
         # Keys go into the backup a few seconds after they came.
         async with asyncio.timeout(PATIENCE):
             while (await asyncio.to_thread(alice.get, "room_keys/version")).ok()["count"] < 2:
@@ -279,7 +295,7 @@ async def _(test):
             await two.dialog.get_by_label("Password", exact=True).fill(PASSWORD)
             await two.picture("reset-password")
             await two.page.keyboard.press("Enter")
-            await two.page.get_by_text("Write it down").wait_for()
+            await save_recovery_key(two)
             await two.page.get_by_text("This browser is verified.").wait_for()
             await two.page.keyboard.press("Escape")
             await other.write("to the new keys")

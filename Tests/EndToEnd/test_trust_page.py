@@ -8,7 +8,7 @@ from browser import MAY_CALL, expect, in_room, people, room_fragment, send_files
 from client import PASSWORD, User
 from harness import test
 from qr_code import read_path
-from test_encrypted_page import has_device, has_identity, open_encryption
+from test_encrypted_page import has_device, has_identity, open_encryption, save_recovery_key
 from test_encryption import devices, peers, reads
 from test_hostile import dot
 from test_nio import ENCRYPTION
@@ -189,7 +189,7 @@ async def _(test):
         await one.dialog.get_by_role("button", name="Cancel").click()
         await open_encryption(one)
         await one.dialog.get_by_role("button", name="Set up recovery").click()
-        await one.dialog.get_by_text("Write it down").wait_for()
+        await save_recovery_key(one)
         await one.page.keyboard.press("Escape")
         assert await one.page.evaluate(RECORDS)
         await ask_to_leave()
@@ -332,3 +332,72 @@ async def _(test):
             await expect(banner(one)).to_be_hidden()
             status = (await asyncio.to_thread(terminal.json, "recovery"))[0]
             assert status["verified"] and session["device_id"] in devices(alice), status
+
+
+# ---- The recovery key
+
+# Seven days later than it is.
+LATER = """(() => {
+  const { now } = Date, ahead = 7 * 24 * 60 * 60 * 1000 + 1000;
+  Date.now = () => now.call(Date) + ahead;
+})()"""
+
+
+@test("who has written encrypted messages is asked once to make a recovery key; put off, they are asked again a week later, and not once there is one")
+async def _(test):
+    alice = User(test.base, "alice")
+    room = encrypted_room(alice)
+    async with in_room(test, room, {"alice": alice}) as one:
+        await has_identity(alice)
+        card = one.page.locator(".ma-recovery-card")
+        await expect(banner(one)).to_be_hidden()
+        await expect(card).to_be_hidden()
+        await one.write("my first secret")
+        await card.get_by_text("are in this browser only").wait_for()
+        await one.picture("recovery-card")
+        await check(one, "asking for a recovery key")
+        await card.get_by_role("button", name="Not now").click()
+        await expect(card).to_be_hidden()
+        await one.page.reload()
+        await one.write("my second secret")
+        await one.sees("my second secret")
+        await expect(card).to_be_hidden()
+        await one.page.add_init_script(LATER)
+        await one.page.reload()
+        await card.get_by_role("button", name="Make a recovery key").click()
+        await one.dialog.get_by_text("Write it down").wait_for()
+        await save_recovery_key(one)
+        await expect(card).to_be_hidden()
+
+
+@test("on a phone: from ‘Confirm it’s you’ to the field for the recovery key, which has the focus; whoever cancels beginning anew is back there")
+async def _(test):
+    alice = User(test.base, "alice")
+    room = encrypted_room(alice)
+    async with peers(test, room, [alice], ["sliding"]) as (peer,):
+        await peer.ask("setUpRecovery")
+        async with people(test, "alice", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, device_scale_factor=2) as one:
+            await one.sign_in(alice, room_fragment(room))
+            await one.composer.wait_for()
+            field = one.dialog.get_by_label("Recovery key or passphrase")
+            for close in ("Cancel", "Escape", "Back"):
+                await banner(one).get_by_role("button", name="Confirm it’s you").tap()
+                await one.dialog.get_by_role("button", name="Enter recovery key").tap()
+                await expect(field).to_be_focused()
+                await one.dialog.get_by_role("button", name="I have neither").tap()
+                await one.page.get_by_role("dialog", name="Start encryption anew?").wait_for()
+                if close == "Cancel":
+                    await one.dialog.get_by_role("button", name="Cancel").tap()
+                elif close == "Escape":
+                    await one.page.keyboard.press("Escape")
+                else:
+                    await one.page.evaluate("history.back()")
+                await expect(one.page.get_by_role("dialog")).to_have_count(1)
+                await one.until("() => history.state?.layer === 1")
+                await expect(field).to_be_visible()
+                await field.tap()
+                await one.page.keyboard.type("EsTc 1234 5678")
+                await one.page.get_by_role("button", name="Close").tap()
+                await expect(one.page.get_by_role("dialog")).to_have_count(0)
+                await one.until("() => !history.state?.layer")
+                assert await one.composer.inner_text() == ""

@@ -185,6 +185,19 @@ struct VerificationTests {
     #"{"state":{"events":[{"type":"m.room.encryption","state_key":"","event_id":"$e","sender":"@alice:chat.example","#
     + #""origin_server_ts":1,"content":{"algorithm":"m.megolm.v1.aes-sha2"}}]},"timeline":{"events":[]}}"#
 
+  @Test func `what the server hides of somebody's keys is said where the person is shown, once for each kind`() {
+    let desk = Desk()
+    let bob = ByteString("@bob:chat.example")
+    let news: [EncryptionReport.Delivery] = [
+      .news(.init(.identityHidden, of: bob)), .news(.init(.identityHidden, of: bob)), .news(.init(.namesCollided, of: bob)),
+      .news(.init(.deviceAppeared, of: bob, device: "PHONE"))
+    ]
+    desk.tell([], news)
+    let line = desk.page.app.verifications.trustLine(in: .root)
+    #expect(line.warnings(bob, "Bob") == ["identityHidden Bob", "namesCollided Bob"])
+    #expect(line.warnings("@carl:chat.example", "Carl").isEmpty)
+  }
+
   @Test func `that the server still builds the encryption is said in encrypted rooms and nowhere else`() {
     let desk = Desk()
     let encryption = desk.page.app.effects.encryption

@@ -11,7 +11,9 @@ package struct Folding {
   /// What an item is for its row.
   package struct Entry {
     package let id: ItemID
+    /// It is folded: a change of the room, or what was said before the user joined and nobody has given them the key of.
     package let isState: Bool
+    package var isFromBefore = false
     /// It has no row.
     package var isHidden = false
     /// Members that have not read it.
@@ -36,8 +38,14 @@ package struct Folding {
   /// What was deleted for everyone has no row.
   private let hidesDeleted: Bool
 
-  package init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false) {
+  /// Whose joining is looked for.
+  private let own: UserID?
+  /// The last time that the user joined, if that is among the items.
+  private var joinedAt: Int64?
+
+  package init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false, own: UserID? = nil) {
     self.hidesDeleted = hidesDeleted
+    self.own = own
     insert(items, at: 0)
   }
 
@@ -50,14 +58,33 @@ package struct Folding {
   private func entry(_ item: TimelineItem) -> Entry {
     switch item.content {
     case .state(.callLeft(_, _?)): Entry(id: item.id, isState: false)
+    // A row each would say the same of message after message.
+    case .undecryptable(let reason) where isFromBefore(item, reason): Entry(id: item.id, isState: true, isFromBefore: true)
     case .redacted: Entry(id: item.id, isState: false, isHidden: hidesDeleted && item.thread == nil)
     default: Entry(id: item.id, isState: item.isState)
+    }
+  }
+
+  /// Servers need not say who had joined when something was sent.
+  private func isFromBefore(_ item: TimelineItem, _ reason: UndecryptableReason) -> Bool {
+    switch reason {
+    case .beforeJoining, .withheld(.historyNotShared): true
+    case .waiting, .historyUnavailable(.noBackup): joinedAt.map { item.timestampMilliseconds < $0 } ?? false
+    default: false
+    }
+  }
+
+  private mutating func lookForJoining(_ items: [TimelineItem]) {
+    for item in items {
+      guard case .state(.joined(let user)) = item.content, user == own else { continue }
+      joinedAt = max(joinedAt ?? 0, item.timestampMilliseconds)
     }
   }
 
   // MARK: Changing
 
   package mutating func insert(_ items: [TimelineItem], at index: Int) {
+    lookForJoining(items)
     entries.insert(contentsOf: items.map { entry($0) }, at: index)
   }
 

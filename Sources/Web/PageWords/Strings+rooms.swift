@@ -142,12 +142,13 @@ extension Strings {
     return historyVisibility == "joined" ? .historyJoined : .historyChanged
   }
 
-  package static func words(for call: CallSummary) -> String {
+  /// - Parameter isOwn: the user has called.
+  package static func words(for call: CallSummary, isOwn: Bool = false) -> String {
     switch call.outcome {
     case .open: self[.callMade]
     case .ended(let milliseconds): self[.callMade] + " (" + ClockText.minutes(max(1_000, milliseconds)) + ")"
     case .declined: self[.callMadeDeclined]
-    case .unanswered: self[.callMadeUnanswered]
+    case .unanswered: self[isOwn ? .callMadeNoAnswer : .callMadeUnanswered]
     }
   }
 

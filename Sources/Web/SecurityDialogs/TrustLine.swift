@@ -15,6 +15,8 @@ package final class TrustLine<D: DOM> {
   private let verify: (_ user: ByteString, _ name: String) -> Void
   private var user: ByteString?
   private var name = ""
+  /// What else is wrong with a user's keys, in words.
+  package var warnings: (_ user: ByteString, _ name: String) -> [String] = { _, _ in [] }
 
   package init(
     _ dom: D, _ encryption: PageEncryption, in parent: Node, verify: @escaping (_ user: ByteString, _ name: String) -> Void
@@ -52,12 +54,20 @@ package final class TrustLine<D: DOM> {
     if trust.hasChanged { warn(Strings[.keysChanged, name]) } else { warnOfUnsigned(trust) }
     let refused = Self.list(trust.refused.map { $0.string })
     if !trust.refused.isEmpty { warn(Strings[.refusedDevices, refused]) }
+    for words in warnings(user, name) { warn(words) }
   }
 
   private func warnOfUnsigned(_ trust: EncryptionReport.Trust) {
     let unsigned = trust.devices.filter { !$0.isSigned }
     guard !unsigned.isEmpty else { return }
-    warn(Strings[.unsignedDevices, name, Self.list(unsigned.map { ($0.name.isEmpty ? $0.id : $0.name).string })])
+    warn(Strings[.unsignedDevices, name, Self.list(unsigned.map { Self.name(of: $0, among: trust.devices) })])
+  }
+
+  /// With its ID, if another one is called the same.
+  private static func name(of device: EncryptionReport.Device, among all: [EncryptionReport.Device]) -> String {
+    if device.name.isEmpty { return device.id.string }
+    let isShared = all.contains { $0.id != device.id && $0.name == device.name }
+    return isShared ? device.name.string + " (" + device.id.string + ")" : device.name.string
   }
 
   private func warn(_ words: String) { dom.element("p", "ma-note ma-trust-note", text: words, in: node) }

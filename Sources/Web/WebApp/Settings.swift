@@ -26,6 +26,8 @@ enum Settings {
   static let signedIn = "signed-in"
   /// The device that is not to be asked to be verified.
   static let unconfirmed = "unconfirmed"
+  /// `RecoveryAsk`.
+  static let recoveryAsk = "recovery-ask"
   /// `NewSignIns`.
   static let newSignIns = "new-sign-ins"
   static let presence = "presence"
@@ -39,5 +41,7 @@ enum Settings {
   static let statusUntil = "status-until"
   /// An invitation, while its reader is at a provider of single sign-on.
   static let invite = "invite"
+  /// The person does not want to encrypt that chat now.
+  static func open(_ room: RoomID) -> String { "open/" + room.string }
   static func place(in room: RoomID) -> String { "place/" + room.string }
 }

@@ -24,6 +24,21 @@ struct ForwardingTests {
     #expect(OutgoingMessage.forwarding(MessageContent(kind: .image, body: "x"))?.body == nil)
   }
 
+  @Test("A forwarded message says who wrote it, and keeps that when it is forwarded once more")
+  func origin() throws {
+    let bo = MessageContent.Origin(sender: UserID(trusted: "@bo:x"), name: "Bo")
+    let (_, first) = try content(.forwarding(MessageContent(kind: .text, body: "hi"), from: bo))
+    #expect(first.text("body") == "hi" && first["martlet.forwarded"]?["name"]?.isString("Bo") == true)
+    let read = try MessageContent(first, type: .message)
+    #expect(read.origin == bo)
+    let cy = MessageContent.Origin(sender: UserID(trusted: "@cy:x"))
+    let (_, second) = try content(.forwarding(read, from: cy))
+    #expect(try MessageContent(second, type: .message).origin == bo)
+    let file = #"{"type":"m.room.message","content":{"msgtype":"m.file","body":"a","martlet.forwarded":{"sender":"no user"}}}"#
+    let (_, third) = try content(.forwarding(try JSON.parse(Array(file.utf8)), from: cy))
+    #expect(third["martlet.forwarded"]?["sender"]?.isString("@cy:x") == true && third["martlet.forwarded"]?["name"] == nil)
+  }
+
   @Test("A forwarded file stays where it is, and loses what tied it to its room")
   func file() throws {
     let event = try JSON.parse(

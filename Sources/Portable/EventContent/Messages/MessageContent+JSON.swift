@@ -24,6 +24,7 @@ extension MessageContent {
     default: try self.init(message: content)
     }
     isSilent = content.isSentSilently
+    origin = Origin(content["martlet.forwarded"])
   }
 
   private init(message content: JSON) throws(UnreadableReason) {
@@ -83,6 +84,23 @@ extension MessageContent {
       start += 1
     }
     return html
+  }
+}
+
+extension MessageContent.Origin {
+  /// nil if the content does not say it.
+  package init?(_ json: JSON?) {
+    guard let json, json.isObject, let sender = UserID(json["sender"]) else { return nil }
+    self.init(sender: sender, name: ShownName.read(json["name"]))
+  }
+
+  /// As a member of a message's content.
+  package func writeMember(to writer: inout JSONWriter) {
+    writer.key("martlet.forwarded")
+    writer.object { writer in
+      writer.member("sender", sender.text)
+      if let name { writer.member("name", name) }
+    }
   }
 }
 

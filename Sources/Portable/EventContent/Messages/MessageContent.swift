@@ -33,6 +33,24 @@ public struct MessageContent: Sendable {
   public var details = Details.none
   /// Its sender wanted nobody to be notified of it (`martlet.silent`); an edit does not say it again.
   public package(set) var isSilent = false
+  /// Who wrote it, if it was forwarded.
+  public var origin: Origin? {
+    get { forwarded?.wrappedValue }
+    set { forwarded = newValue.map { Boxed(wrappedValue: $0) } }
+  }
+  private var forwarded: Boxed<Origin>?
+
+  /// Who wrote a message that somebody else sent on, as they say (`martlet.forwarded`): nothing proves it.
+  public struct Origin: Sendable, Hashable {
+    public var sender: UserID
+    /// What the sender was called there; nil if they had no name.
+    public var name: ByteString?
+
+    public init(sender: UserID, name: ByteString? = nil) {
+      self.sender = sender
+      self.name = name
+    }
+  }
 
   /// What only some kinds have.
   public indirect enum Details: Sendable {

@@ -22,6 +22,7 @@ enum SpokenRow {
     case .read: spoken += ", " + phrases.read
     }
     let around = message.surroundings
+    if let header = around?.header, !header.utf8.isEmpty { spoken += ", " + header }
     if let reply = around?.reply { spoken += ", " + phrases.replyTo(reply.sender?.name ?? "") }
     let text = text(message, phrases)
     if !text.utf8.isEmpty { spoken += ": " + text }

@@ -39,6 +39,8 @@ public struct Device: Sendable, Hashable {
   public let lastSeenIP: ByteString?
   /// Milliseconds since 1970.
   public let lastSeenMilliseconds: Int64?
+  /// When it signed in, in milliseconds since 1970 (`martlet.signed_in_ts`); nil if the server does not say.
+  public let signedInMilliseconds: Int64?
 
   init?(_ json: JSON) {
     guard let id = DeviceID(json["device_id"]) else { return nil }
@@ -46,5 +48,6 @@ public struct Device: Sendable, Hashable {
     name = json.text("display_name")
     lastSeenIP = json.text("last_seen_ip")
     lastSeenMilliseconds = json.integer("last_seen_ts")
+    signedInMilliseconds = json.integer("martlet.signed_in_ts")
   }
 }

@@ -75,6 +75,7 @@ extension Routes {
       writer.member("display_name", device.displayName ?? "")
       if let address = device.lastSeenAddress { writer.member("last_seen_ip", address) }
       writer.member("last_seen_ts", device.lastSeen)
+      writer.member("martlet.signed_in_ts", device.created)
     }
   }
 }

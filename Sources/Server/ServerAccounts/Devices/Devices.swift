@@ -11,6 +11,8 @@ package final class Devices: Sendable {
     package let lastSeenAddress: String?
     /// Milliseconds since 1970, minutes behind.
     package let lastSeen: Int64
+    /// When it was signed in, in milliseconds since 1970.
+    package let created: Int64
   }
 
   /// Devices of one user; a login beyond it deletes the one seen longest ago.
@@ -35,7 +37,7 @@ package final class Devices: Sendable {
     try await database.read { tx in
       try tx.all(
         """
-        SELECT device_id, display_name, last_seen_address, last_seen FROM device WHERE user_id = $1 ORDER BY device_id
+        SELECT device_id, display_name, last_seen_address, last_seen, created FROM device WHERE user_id = $1 ORDER BY device_id
         """, userID, row: Self.device)
     }
   }
@@ -45,7 +47,7 @@ package final class Devices: Sendable {
     let device = try await database.read { tx in
       try tx.first(
         """
-        SELECT device_id, display_name, last_seen_address, last_seen FROM device
+        SELECT device_id, display_name, last_seen_address, last_seen, created FROM device
         WHERE user_id = $1 AND device_id = $2
         """, userID, deviceID, row: Self.device)
     }
@@ -188,7 +190,7 @@ package final class Devices: Sendable {
   private static func device(_ row: Row) -> Device {
     Device(
       deviceID: row.identifier(0), displayName: row.optionalText(1), lastSeenAddress: row.optionalText(2),
-      lastSeen: row.integer(3))
+      lastSeen: row.integer(3), created: row.integer(4))
   }
 
   static func check(_ displayName: String) throws(MatrixError) {

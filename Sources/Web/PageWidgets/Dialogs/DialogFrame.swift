@@ -20,6 +20,8 @@ package final class DialogFrame<D: DOM> {
   package let body: Node
   /// False once closed: its elements are gone.
   package private(set) var isOpen = true
+  /// Nothing closes it but what is in it: neither Escape nor a press beside it, nor going elsewhere.
+  package private(set) var isFirm = false
   package var onClose: (() -> Void)?
   /// For what is in it.
   package var onEnd: () -> Void = {}
@@ -48,11 +50,11 @@ package final class DialogFrame<D: DOM> {
     dom.setAttribute(spoken, "role", style == .menu ? "menu" : "dialog")
     if style != .menu { dom.setAttribute(box, "aria-modal", "true") }
     dom.on(closeButton, .click) { [self] _ in close() }
-    dom.on(overlay, .click) { [self] event in if event.node == overlay { close() } }
+    dom.on(overlay, .click) { [self] event in if event.node == overlay, !isFirm { close() } }
     dom.on(overlay, .focus) { [self] in focused = $0.node }
     dom.listen(overlay, .keyDown) { [self] event in
       guard case .escape = event.key, !event.modifiers.contains(.composing) else { return .pass }
-      close()
+      if !isFirm { close() }
       return .preventDefault
     }
   }
@@ -72,6 +74,11 @@ package final class DialogFrame<D: DOM> {
   }
 
   package func setTitle(_ text: Strings.Key, look: String = "") { setTitle(Strings[text], look: look) }
+
+  package func makeFirm() {
+    isFirm = true
+    dom.setFlag(closeButton, "hidden", true)
+  }
 
   /// What gets the focus when the dialog opens; without it the heading, for of a dialog itself all its words would be said.
   package func setFirst(_ node: Node) { first = node }

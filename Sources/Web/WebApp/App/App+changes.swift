@@ -94,7 +94,7 @@ extension App {
   }
 
   private func leave() {
-    dialogs.closeAll()
+    dialogs.closeAll(isEnd: true)
     main?.close()
     main = nil
     Host.authorizeImages(prefix: "", token: "")

@@ -5,6 +5,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import SecurityDialogs
 import WebHost
 
 /// When the page needs end-to-end encryption (`PageEncryption`).
@@ -77,6 +78,43 @@ extension App {
   }
 
   private static var reviewedRooms: Int { 200 }
+
+  // MARK: The recovery key
+
+  /// Makes one and shows it; `then` hears how that ended.
+  func makeRecoveryKey(_ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+    effects.encryption.perform(.setUpRecovery) { [self] outcome in
+      if case .done(let key)? = outcome {
+        dialogs.open(.more) { [notices] in RecoveryKeyDialog(key.string, in: $0) { notices.show(.copied) } }
+      }
+      then(outcome)
+      dom.flush()
+    }
+  }
+
+  private var keptAsk: RecoveryAsk? {
+    client.session.map { RecoveryAsk(of: $0.deviceID.string, kept: Host.setting(Settings.recoveryAsk)) }
+  }
+
+  /// Whether the person is to be asked to make one.
+  var asksForRecovery: Bool {
+    guard embedding == nil, let state = effects.encryption.state, state.isVerified, state.backup == .off else { return false }
+    return keptAsk?.isDue(at: Host.wallClockMilliseconds()) ?? false
+  }
+
+  func putOffRecovery() {
+    guard var ask = keptAsk else { return }
+    ask.putOff(at: Host.wallClockMilliseconds())
+    Host.setSetting(Settings.recoveryAsk, ask.text)
+    main?.encryptionChanged()
+  }
+
+  /// A message goes to an encrypted room.
+  func wroteEncrypted() {
+    guard var ask = keptAsk, ask.wrote() else { return }
+    Host.setSetting(Settings.recoveryAsk, ask.text)
+    main?.encryptionChanged()
+  }
 
   /// Whether messages can be sent to the room.
   func canWrite(in room: Room) -> Bool {

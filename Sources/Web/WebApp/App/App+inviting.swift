@@ -50,6 +50,7 @@ extension App {
       if let id = RoomID(address), let room = client.room(id), room.membership == .invite, let inviter = room.inviter {
         effects.encryption.accept(id, from: inviter)
       }
+    case .sending(.send(let id, _)): if client.room(id)?.isEncrypted ?? false { wroteEncrypted() }
     default: break
     }
     then(command)
@@ -61,8 +62,14 @@ extension App {
     dialogs.open(.more) { [self] in AwaitEncryptionDialog(effects.encryption, in: $0, then) }
   }
 
-  private func hasChat(with user: ByteString) -> Bool {
-    client.roomIDs.contains { client.room($0).map { $0.directUserID?.text == user && $0.membership == .join } ?? false }
+  private func hasChat(with user: ByteString) -> Bool { UserID(user).flatMap { chat(with: $0) } != nil }
+
+  /// The direct chat with that user, if there is one.
+  func chat(with user: UserID) -> Room? {
+    for id in client.roomIDs {
+      if let room = client.room(id), room.directUserID == user, room.membership == .join { return room }
+    }
+    return nil
   }
 
   private func inviteNext(

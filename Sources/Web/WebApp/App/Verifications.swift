@@ -18,13 +18,31 @@ final class Verifications<D: DOM> {
   /// Other users who are verified, as the machine said last.
   private(set) var verified: Set<UserID> = []
   private var signIns: NewSignIns?
+  private var concerns: [UserID: [Strings.Key]] = [:]
   /// Called when one is done, for what shows who is verified.
   var onDone: (() -> Void)?
 
   init(_ app: App<D>) { self.app = app }
 
   func trustLine(in parent: Node) -> TrustLine<D> {
-    TrustLine(app.dom, encryption, in: parent) { [self] user, name in UserID(user).map { verify($0, name: name) } }
+    let line = TrustLine(app.dom, encryption, in: parent) { [self] user, name in UserID(user).map { verify($0, name: name) } }
+    line.warnings = { [self] user, name in
+      UserID(user).flatMap { concerns[$0] }?.map { Strings[$0, name] } ?? []
+    }
+    return line
+  }
+
+  /// Keeps what the machine has seen the server do to somebody's keys, as long as the page is open.
+  private func keep(_ news: EncryptionReport.News) {
+    let words: Strings.Key? =
+      switch news.kind {
+      case .identityHidden: .identityHidden
+      case .signatureHidden: .signatureHidden
+      case .namesCollided: .namesCollided
+      case .deviceAppeared, .deviceGone, .deviceRefused, .identityChanged: nil
+      }
+    guard let words, let user = UserID(news.user), !(concerns[user]?.contains(words) ?? false) else { return }
+    concerns[user, default: []].append(words)
   }
 
   /// What others ask for and nobody has answered, the oldest first.
@@ -89,6 +107,7 @@ final class Verifications<D: DOM> {
 
   /// The machine has seen something about keys. What others did is shown where it matters (`TrustLine`, `ChangedKeysBar`).
   func heard(_ news: EncryptionReport.News) {
+    keep(news)
     app.main?.trustChanged()
     guard let user = app.userID, news.user == user.text, let device = DeviceID(news.device), var signIns = keptSignIns else {
       return
@@ -138,7 +157,8 @@ final class Verifications<D: DOM> {
   func confirmYou() {
     app.dialogs.open(.more) { [self] frame in
       ConfirmYouDialog(
-        in: frame, useDevice: { [self] in verifyOwn() }, useKey: { [self] in app.openSettings(at: .encryptionTab) })
+        in: frame, useDevice: { [self] in verifyOwn() },
+        useKey: { [self] in app.openSettings(at: .encryptionTab, entersKey: true) })
     }
   }
 

@@ -52,6 +52,7 @@ final class AccessForm<D: DOM> {
     room = id
     dom.releaseChildren(of: node)
     if new.mayEncrypt { addEncryption(id) }
+    guard state.directUserID == nil else { return }
     let lines = SettingLines(app, in: node)
     addJoinRule(new, to: lines)
     addHistory(new, to: lines)
@@ -62,14 +63,7 @@ final class AccessForm<D: DOM> {
 
   private func addEncryption(_ room: RoomID) {
     let button = dom.button("ma-link", .turnOnEncryption, in: node)
-    dom.on(button, .click) { [app] _ in
-      let content = Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8)
-      app.dialogs.open {
-        ConfirmDialog(
-          app, .turnOnEncryptionAsk, note: Strings[.encryptRoomNote], action: .turnOn, busy: .turningOn, in: $0,
-          run: { [app] in app.save(.setState(.encryption, content, of: room), $0) }, {})
-      }
-    }
+    dom.on(button, .click) { [app] _ in app.askToEncrypt(room) }
   }
 
   // MARK: Who may

@@ -52,8 +52,8 @@ final class AdvancedPage<D: DOM> {
 
   func update(_ state: Room) {
     dom.releaseChildren(of: page)
-    if !state.isSpace { addSlowMode(state) }
-    addPolicyLine()
+    if !state.isSpace, state.directUserID == nil { addSlowMode(state) }
+    if state.directUserID == nil { addPolicyLine() }
     CopyLine(app, .roomID, room.string, in: page)
     guard let version = state.version else { return }
     dom.element("p", "ma-note", text: Strings[.roomVersion, version.string], in: page)

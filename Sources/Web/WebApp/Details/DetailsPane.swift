@@ -19,6 +19,8 @@ final class DetailsPane<D: DOM> {
   private let notifications: Node
   /// What a space has not.
   private let conversationLines: [Node]
+  /// What is called otherwise in a chat of two.
+  private let chatWords: [(line: Node, chat: Strings.Key, room: Strings.Key)]
   private var settings: RoomSettingsDialog<D>?
   private var since: TextView<D>
   private let members: MemberList<D>
@@ -47,19 +49,25 @@ final class DetailsPane<D: DOM> {
     let shared = dom.button("ma-line", .sharedInRoom, icon: .picture, in: lines)
     let pinned = dom.button("ma-line", .pinnedMessages, icon: .pin, in: lines)
     notifications = dom.button("ma-line", .notifications, icon: .bell, in: lines)
-    let setUp = dom.button("ma-line", .roomSettings, icon: .gear, in: lines)
+    let setUp = dom.button("ma-line", icon: .gear, in: lines)
     let people = dom.element("div", "ma-details-part", in: scroller)
     since = TextView(dom, "p", "ma-note", in: people)
     members = MemberList(app, in: people)
     group = [about, people]
     let end = dom.element("div", "ma-lines", in: scroller)
-    let report = dom.button("ma-line", .reportRoom, icon: .flag, in: end)
-    let leave = dom.button("ma-line ma-line-danger", .leave, icon: .exit, in: end)
+    let report = dom.button("ma-line", icon: .flag, in: end)
+    let leave = dom.button("ma-line ma-line-danger", icon: .exit, in: end)
     conversationLines = [shared, pinned, notifications]
+    chatWords = [
+      (dom.element("span", "ma-button-text", in: setUp), .chatSettings, .roomSettings),
+      (dom.element("span", "ma-button-text", in: report), .reportChat, .reportRoom),
+      (dom.element("span", "ma-button-text", in: leave), .leaveChat, .leave)
+    ]
     dom.setFlag(node, "hidden", true)
     dom.on(report, .click) { [self] _ in
       guard let room else { return }
-      app.dialogs.open { ReportDialog(app, .reportRoom, in: $0) { .report(room, reason: $0) } }
+      let words: Strings.Key = app.isChat(room) ? .reportChat : .reportRoom
+      app.dialogs.open { ReportDialog(app, words, in: $0) { .report(room, reason: $0) } }
     }
     for (line, content) in [(shared, SidePanel<D>.Content.shared), (pinned, .pinned)] {
       dom.on(line, .click) { [self] _ in
@@ -147,6 +155,7 @@ final class DetailsPane<D: DOM> {
     let isPerson = state.directUserID != nil
     person.update(isPerson ? state : nil)
     for part in group { dom.setFlag(part, "hidden", isPerson) }
+    for (line, chat, room) in chatWords { dom.setText(line, isPerson ? chat : room) }
     for line in conversationLines { dom.setFlag(line, "hidden", state.isSpace) }
     title.update(state)
     safety.update(state)
@@ -163,17 +172,23 @@ final class DetailsPane<D: DOM> {
   }
 
   private func askLeave() {
-    guard let id = room else { return }
-    app.dialogs.open {
-      _ = ConfirmDialog(
-        app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .rooms(.leave(id)),
-        in: $0
-      ) { [app] in app.goTo(.list, replacing: true) }
-    }
+    if let id = room { app.askToLeave(id) { [app] in app.goTo(.list, replacing: true) } }
   }
 }
 
 extension App {
+  /// Whether it is a chat with one person.
+  func isChat(_ room: RoomID) -> Bool { client.room(room)?.directUserID != nil }
+
+  func askToLeave(_ room: RoomID, _ left: @escaping () -> Void) {
+    let isChat = isChat(room)
+    dialogs.open {
+      _ = ConfirmDialog(
+        self, isChat ? .leaveChatQuestion : .leaveQuestion, note: Strings[isChat ? .leaveChatNote : .leaveNote],
+        action: isChat ? .leaveChat : .leave, busy: .leaving, .rooms(.leave(room)), in: $0, left)
+    }
+  }
+
   /// Whether the user may do this. True if it is not known: then the server decides.
   func may(_ action: RoomAction, in room: RoomID) -> Bool { client.can(action, in: room) ?? true }
 }

@@ -20,8 +20,12 @@ final class RoomSettingsDialog<D: DOM> {
     self.app = app
     self.frame = frame
     room = state.id
-    frame.setTitle(state.isSpace ? .spaceSettings : .roomSettings)
     let room = state.id
+    if state.directUserID != nil {
+      makeChat(state)
+      return
+    }
+    frame.setTitle(state.isSpace ? .spaceSettings : .roomSettings)
     var chapters: [Chapters<D>.Chapter] = [
       .init(.general, .info) { [self] page in
         title = RoomTitle(app, isEditable: true, in: page)
@@ -38,6 +42,20 @@ final class RoomSettingsDialog<D: DOM> {
     if !state.isSpace { chapters.append(.init(.groups, .people) { [self] in groups = GroupsPage(app, state, in: $0) }) }
     chapters.append(.init(.advanced, .gear) { [self] in advanced = AdvancedPage(app, state, frame, in: $0) })
     _ = Chapters(chapters, in: frame)
+  }
+
+  /// Two people have no roles, and nobody else comes.
+  private func makeChat(_ state: Room) {
+    frame.setTitle(.chatSettings)
+    _ = Chapters(
+      [
+        .init(.notifications, .bell) { [app, room, frame] in NotificationChoice(app, room, in: $0) { frame.isOpen } },
+        .init(.encryptionTab, .lock) { [self] page in
+          access = AccessForm(app, in: page)
+          access?.update(state)
+        },
+        .init(.advanced, .gear) { [self] in advanced = AdvancedPage(app, state, frame, in: $0) }
+      ], in: frame)
   }
 
   /// The room is set up otherwise.

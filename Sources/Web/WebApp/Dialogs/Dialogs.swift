@@ -40,9 +40,10 @@ final class Dialogs<D: DOM> {
     dom.flush()
   }
 
-  func closeAll() {
+  /// - Parameter isEnd: also those that only what is in them closes.
+  func closeAll(isEnd: Bool = false) {
     asked += 1
-    for frame in frames.reversed() { frame.close() }
+    for frame in frames.reversed() where isEnd || !frame.isFirm { frame.close() }
   }
 
   private func closed(_ frame: DialogFrame<D>) {

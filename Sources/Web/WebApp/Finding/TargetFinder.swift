@@ -93,8 +93,9 @@ final class TargetFinder<D: DOM> {
     }
     app.ask(.roomList(.close(Self.list)))
     guard !words.utf8.isEmpty else { return tellApart() }
-    for person in people.found.prefix(Self.peopleLimit) where !spokenTo.contains(person.userID) {
-      lines.append(line(of: person))
+    for person in people.found.prefix(Self.peopleLimit) where spokenTo.insert(person.userID).inserted {
+      // Their chat may be called otherwise than what was typed.
+      lines.append(app.chat(with: person.userID).map { line(of: $0) } ?? line(of: person))
     }
     tellApart()
   }

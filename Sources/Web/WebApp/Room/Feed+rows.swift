@@ -109,7 +109,7 @@ extension Feed {
         content: .fold(rows.summary(all[piece.range], room), isOpen: isOpen))
     }
     let entry = folding[piece.range.lowerBound]
-    var row = rows.row(item, in: room, unread: entry.unread, readers: entry.readers)
+    var row = rows.row(item, in: room, unread: entry.unread, readers: entry.readers, isFromBefore: entry.isFromBefore)
     row.id = piece.row
     if piece.range.lowerBound <= delivered, case .message(var message) = row.content, message.receipt == .sent {
       message.receipt = .delivered

@@ -182,7 +182,7 @@ final class Feed<D: DOM> {
     needsRows = false
     openedAt = openedAt ?? room.unreadAfter ?? room.fullyRead
     steps = []
-    folding = Folding(source.items, hidesDeleted: app.hidesDeleted)
+    folding = Folding(source.items, hidesDeleted: app.hidesDeleted, own: app.userID)
     standing = []
     delivered = -1
     unreadThreads = Array(room.unreadCounts.threads.keys)

@@ -95,7 +95,9 @@ final class ForwardDialog<D: DOM> {
   /// Makes one message after another; what is not a text is asked for as the event it is.
   private func prepare(_ rest: ArraySlice<TimelineItem>, in room: RoomID?, _ made: [OutgoingMessage]) {
     guard let item = rest.first else { return send(made) }
-    if case .message(let message) = item.content, let text = OutgoingMessage.forwarding(message) {
+    let name = room.flatMap { app.client.room($0) }?.displayName(of: item.sender)
+    let origin = MessageContent.Origin(sender: item.sender, name: name)
+    if case .message(let message) = item.content, let text = OutgoingMessage.forwarding(message, from: origin) {
       return prepare(rest.dropFirst(), in: room, made + [text])
     }
     guard let room, let event = item.eventID else { return prepare(rest.dropFirst(), in: room, made) }
@@ -103,7 +105,7 @@ final class ForwardDialog<D: DOM> {
       guard frame.isOpen else { return }
       switch result {
       case .event(let source):
-        let message = source.json.flatMap { OutgoingMessage.forwarding($0) }
+        let message = source.json.flatMap { OutgoingMessage.forwarding($0, from: origin) }
         prepare(rest.dropFirst(), in: room, made + (message.map { [$0] } ?? []))
       case .failed(let error): failed(error)
       default: submit.setBusy(false)

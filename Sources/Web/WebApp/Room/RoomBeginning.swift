@@ -49,8 +49,10 @@ final class RoomBeginning<D: DOM> {
     dom.on(addTopic, .click) { [self] _ in askTopic() }
   }
 
-  /// - Parameter state: nil hides this, as does a room in which somebody wrote.
-  func update(_ state: Room?) {
+  /// - Parameters:
+  ///   - state: nil hides this, as does a room in which somebody wrote.
+  ///   - isUnreadable: the other one could not read what is encrypted.
+  func update(_ state: Room?, isUnreadable: Bool) {
     let state = state.flatMap { isNew($0) ? $0 : nil }
     guard state != nil || room != nil else { return }
     room = state?.id
@@ -64,7 +66,7 @@ final class RoomBeginning<D: DOM> {
     detail.set(person == nil ? Strings[.members, count: state.joinedMemberCount] : "")
     topic.set(person == nil ? state.topic?.string ?? "" : "")
     note.set(Strings[person == nil ? .roomBegins : .chatBegins])
-    safety.update(state)
+    safety.update(state, isUnreadable ? person.map { state.displayName(of: $0).string } : nil)
     let canWrite = app.canWrite(in: state)
     dom.setFlag(hello, "hidden", person == nil || !canWrite)
     dom.setFlag(invite, "hidden", person != nil || !app.may(.invite, in: state.id))

@@ -141,7 +141,10 @@ final class RoomHeader<D: DOM> {
     let topic = room.topic?.string
     if let user = room.directUserID { return topic ?? app.client.presence(of: user).map { Strings.words(for: $0) } ?? "" }
     guard room.membership == .join else { return topic ?? "" }
-    let members = Strings[.members, count: room.joinedMemberCount]
+    var members = Strings[.members, count: room.joinedMemberCount]
+    if room.invitedMemberCount > 0 {
+      members = Strings[.joinedAndInvited, members, Strings[.invitedCount, count: room.invitedMemberCount]]
+    }
     return topic.map { members + " · " + $0 } ?? members
   }
 }

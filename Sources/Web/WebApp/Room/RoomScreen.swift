@@ -22,6 +22,7 @@ final class RoomScreen<D: DOM> {
   private let beginning: RoomBeginning<D>
   private let notice: RoomNotice<D>
   private let changedKeys: ChangedKeysBar<D>
+  private let chat: ChatState<D>
   private let space: SpaceHome<D>
   private(set) var room: RoomID?
   /// What the server tells of the room to people outside, and the room it was asked about.
@@ -44,9 +45,11 @@ final class RoomScreen<D: DOM> {
     beginning = RoomBeginning(app, in: column, before: conversation.feed.box)
     notice = RoomNotice(app, in: column)
     changedKeys = ChangedKeysBar(dom, in: column, before: conversation.writer.box)
+    chat = ChatState(app, in: column, before: conversation.writer.box)
     panel = SidePanel(app, in: columns)
     space = SpaceHome(app, in: root)
     setShown(false)
+    chat.onLearned = { [self] in showRoom() }
     beginning.onHello = { [self] in conversation.writer.composer.focus() }
     header.onSearch = { [self] in panel.show(.search) }
     header.onPins = { [self] in panel.show(.pinned) }
@@ -126,7 +129,8 @@ final class RoomScreen<D: DOM> {
     conversation.writer.setCanWrite(state.map { app.canWrite(in: $0) } ?? false)
     identitiesChanged()
     panel.roomChanged()
-    beginning.update(state)
+    chat.update(state)
+    beginning.update(state, isUnreadable: chat.isUnreadable)
     if state?.membership == .invite || (state == nil && app.client.connectionIsRunning) { conversation.feed.veil.hide() }
   }
 
@@ -288,7 +292,7 @@ final class RoomScreen<D: DOM> {
     pause?.cancel()
     pause = nil
     for feed in feeds { feed.settle() }
-    beginning.update(room.flatMap { app.client.room($0) })
+    beginning.update(room.flatMap { app.client.room($0) }, isUnreadable: chat.isUnreadable)
   }
 }
 

@@ -39,12 +39,17 @@ final class RowMaker<D: DOM> {
   /// - Parameters:
   ///   - unread: how many members have not read it.
   ///   - readers: who has read it, if they are shown.
-  func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = []) -> TimelineRow {
+  ///   - isFromBefore: it was sent before the user joined.
+  func row(_ item: TimelineItem, in room: Room, unread: Int, readers: [UserID] = [], isFromBefore: Bool = false) -> TimelineRow
+  {
     TimelineRow(
-      id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds, content: content(item, room, unread, readers))
+      id: RowID(item.id), timestampMilliseconds: item.timestampMilliseconds,
+      content: content(item, room, unread, readers, isFromBefore))
   }
 
-  private func content(_ item: TimelineItem, _ room: Room, _ unread: Int, _ readers: [UserID]) -> TimelineRow.Content {
+  private func content(
+    _ item: TimelineItem, _ room: Room, _ unread: Int, _ readers: [UserID], _ isFromBefore: Bool
+  ) -> TimelineRow.Content {
     switch item.content {
     case .gap(let state):
       switch state {
@@ -57,9 +62,13 @@ final class RowMaker<D: DOM> {
       return .message(row(item, room, withPreview(body(message, item, room), item, room), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable(let reason):
-      let why = app.client.encrypts ? Strings.words(for: reason) : Strings[.encryptedMessage]
+      let why =
+        !app.client.encrypts
+        ? Strings[.encryptedMessage] : isFromBefore ? Strings[.sentBeforeJoining] : Strings.words(for: reason)
       return .message(row(item, room, .undecryptable(why), unread, readers))
-    case .call(let call): return .message(row(item, room, .unsupported(Strings.words(for: call)), unread, readers))
+    case .call(let call):
+      let words = Strings.words(for: call, isOwn: item.sender == app.userID)
+      return .message(row(item, room, .unsupported(words), unread, readers))
     case .verification(let verification):
       return .message(row(item, room, .unsupported(Strings.words(for: verification)), unread, readers))
     case .custom(let event): return .message(row(item, room, body(event), unread, readers))
@@ -76,6 +85,8 @@ final class RowMaker<D: DOM> {
 
   /// Several changes in a line; of many only the first is looked at, for a room may begin with thousands who joined.
   func summary(_ items: ArraySlice<TimelineItem>, _ room: Room) -> String {
+    // Of what cannot be read, only that from before the user joined is folded.
+    if items.prefix(RowMaker.summaryLimit).contains(where: { $0.isUndecryptable }) { return Strings[.readFromHere] }
     var joined: [UserID] = []
     var seen: Set<UserID> = []
     for item in items where items.count <= RowMaker.summaryLimit {
@@ -126,12 +137,13 @@ final class RowMaker<D: DOM> {
 
   private func surroundings(_ item: TimelineItem, _ room: Room, _ readers: [UserID]) -> Surroundings? {
     let shownReaders = readers.filter { $0 != item.sender && $0 != app.userID }
-    let (delay, warning) = (delay(item), warning(item, room))
+    let (delay, warning, origin) = (delay(item), warning(item, room), origin(item, room))
     guard
-      warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty || !shownReaders.isEmpty
+      !origin.utf8.isEmpty || warning != nil || item.replyTo != nil || item.thread != nil || !item.reactions.isEmpty
+        || !shownReaders.isEmpty
         || !delay.utf8.isEmpty
     else { return nil }
-    var around = Surroundings(footer: delay, warning: warning, readerCount: shownReaders.count)
+    var around = Surroundings(header: origin, footer: delay, warning: warning, readerCount: shownReaders.count)
     around.readers = shownReaders.prefix(Surroundings.readersLimit).map { sender($0, in: room) }
     if item.replyTo != nil { around.reply = quote(item.quoted, room) }
     around.reactions = item.reactions.map { reaction($0, room) }
@@ -142,6 +154,15 @@ final class RowMaker<D: DOM> {
         isUnread: item.eventID.map { room.unreadCounts.threads[$0] != nil } ?? false)
     }
     return around
+  }
+
+  /// Whose words were forwarded. A name that is unknown here is what others say, so it may not look like somebody else's ID.
+  private func origin(_ item: TimelineItem, _ room: Room) -> String {
+    guard case .message(let message) = item.content, let origin = message.origin else { return "" }
+    let user = origin.sender
+    if room.membership(of: user) != nil { return Strings[.forwardedFrom, room.displayName(of: user).string] }
+    let name = origin.name.flatMap { ShownName.isMisleading($0, of: user) ? nil : ShownName.visible($0) } ?? ""
+    return Strings[.forwardedFrom, name.isEmpty ? user.string : name.string]
   }
 
   /// Something is off with what it shows.
@@ -199,6 +220,11 @@ final class RowMaker<D: DOM> {
 }
 
 extension TimelineItem {
+  var isUndecryptable: Bool {
+    if case .undecryptable = content { return true }
+    return false
+  }
+
   /// Not a quiet line or a gap.
   var hasMessageRow: Bool {
     switch content {

@@ -1,9 +1,11 @@
 import ClientCore
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
 import PageWords
+import SecurityDialogs
 import WebHost
 
 /// The conversations in sections: invitations, favourites, people, rooms, what is of low priority.
@@ -32,6 +34,7 @@ final class RoomList<D: DOM> {
   private let rail: Rail<D>
   private let filter: RoomListFilterBar<D>
   private let search: ListSearch<D>
+  private let recovery: RecoveryCard<D>
   private let scroller: Node
   /// The sections stand in it.
   private let shelves: Node
@@ -62,6 +65,7 @@ final class RoomList<D: DOM> {
     let new = dom.button("ma-round ma-new", icon: .plus, label: .newConversation, in: header)
     filter = RoomListFilterBar(app, in: column)
     search = ListSearch(app, filter, in: column)
+    recovery = RecoveryCard(dom, in: column)
     scroller = dom.element("div", "ma-rooms", in: column)
     shelves = dom.element("div", in: scroller)
     empty = EmptyList(app, in: column)
@@ -69,6 +73,8 @@ final class RoomList<D: DOM> {
       dom.on(profile, .click) { _ in app.dialogs.open(.more, as: .menu) { AccountMenu(app, in: $0) } }
     }
     dom.on(new, .click) { _ in app.dialogs.open(.more) { NewDialog(app, in: $0) } }
+    recovery.onMake = { over in app.makeRecoveryKey { _ in over() } }
+    recovery.onPutOff = { app.putOffRecovery() }
     filter.onChange = { [self] in open() }
     search.onShow = { [self] in showClass() }
     rail.onChoose = { [self] in chose($0) }
@@ -126,6 +132,8 @@ final class RoomList<D: DOM> {
     showEmptiness()
     search.connectionChanged()
   }
+
+  func encryptionChanged() { recovery.setShown(app.asksForRecovery) }
 
   func spaceCountsChanged(_ spaces: [RoomID]) { rail.countsChanged(spaces) }
 

@@ -44,13 +44,7 @@ struct RoomMenu<D: DOM> {
     menu.add(.details, .info) { [self] in app.goTo(.details(id)) }
     menu.add(.chooseSeveral, .select) { [app, id] in app.dialogs.open { ManyRoomsDialog(app, chosen: id, in: $0) } }
     menu.divide()
-    menu.add(.leave, .exit, isDangerous: true) { [self] in
-      app.dialogs.open {
-        ConfirmDialog(
-          app, .leaveQuestion, note: Strings[.leaveNote], action: .leave, busy: .leaving, .rooms(.leave(id)),
-          in: $0
-        ) { [self] in left() }
-      }
+    menu.add(app.isChat(id) ? .leaveChat : .leave, .exit, isDangerous: true) { [self] in app.askToLeave(id) { [self] in left() }
     }
   }
 

@@ -157,6 +157,7 @@ final class MainScreen<D: DOM> {
   /// What is known of the encryption, or who asks for a verification.
   func encryptionChanged() {
     security.update()
+    list.encryptionChanged()
     room?.identitiesChanged()
   }
 

@@ -90,14 +90,20 @@ final class SecurityBanner<D: DOM> {
     learnName(of: device.text, .wasThisYou)
   }
 
-  /// Says a sentence anew with what the device is called, once the server has said that.
+  /// Says a sentence anew with what the device is called, once the server has said that; and when it was seen, if others are called the same.
   private func learnName(of device: ByteString, _ sentence: Strings.Key) {
     let asked = shown
     app.ask(.devices()) { [self] result in
       guard shown == asked, case .success(let devices) = result,
-        let name = devices.first(where: { $0.id.text == device })?.name, !name.isEmpty
+        let found = devices.first(where: { $0.id.text == device }), let name = found.name, !name.isEmpty
       else { return }
-      dom.setText(words, Strings[sentence, name.string])
+      var called = name.string
+      if devices.contains(where: { $0.id != found.id && $0.name == name }),
+        let time = found.signedInMilliseconds ?? found.lastSeenMilliseconds
+      {
+        called += " (" + Host.dateTimeLabel(time) + ")"
+      }
+      dom.setText(words, Strings[sentence, called])
       dom.flush()
     }
   }

@@ -110,9 +110,13 @@ final class DevicesPage<D: DOM> {
     let name = name(of: device)
     let lines = dom.element("div", "ma-entry-lines", in: line)
     dom.element("span", "ma-entry-name", text: name, in: lines)
-    var seen = device.lastSeenMilliseconds.map { Strings[.lastSeen, Host.dateTimeLabel($0)] } ?? ""
-    if let address = device.lastSeenIP { seen += (seen.utf8.isEmpty ? "" : " · ") + address.string }
-    dom.element("span", "ma-entry-preview", text: seen, in: lines)
+    let known = [
+      device.signedInMilliseconds.map { Strings[.signedInAt, Host.dateTimeLabel($0)] },
+      device.lastSeenMilliseconds.map { Strings[.lastSeen, Host.dateTimeLabel($0)] }, device.lastSeenIP?.string
+    ]
+    var said = ""
+    for words in known { if let words { said += (said.utf8.isEmpty ? "" : " · ") + words } }
+    dom.element("span", "ma-entry-preview", text: said, in: lines)
     if isThis(device) { dom.element("span", "ma-remark", text: .thisDevice, in: lines) }
     shields.append((device, dom.element("span", "ma-trust-line", in: line)))
     let rename = dom.button("ma-button ma-small", .rename, in: line)

@@ -21,10 +21,13 @@ final class EncryptionPage<D: DOM> {
   /// As the server said last.
   private var found: EncryptionReport.Recovery?
   private var shownReaders: EncryptionReport.Readers?
+  /// The person has come to enter the recovery key.
+  private var entersKey: Bool
 
   @discardableResult
-  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
+  init(_ app: App<D>, _ frame: DialogFrame<D>, entersKey: Bool = false, in page: Node) {
     self.app = app
+    self.entersKey = entersKey
     self.frame = frame
     dom = app.dom
     dom.element("p", "ma-note", text: .encryptionNote, in: page)
@@ -132,22 +135,18 @@ final class EncryptionPage<D: DOM> {
   private func setUp(_ button: SubmitButton<D>) {
     button.setBusy(true)
     dom.setText(trouble, "")
-    app.effects.encryption.perform(.setUpRecovery) { [self] outcome in
+    app.makeRecoveryKey { [self] outcome in
       guard frame.isOpen else { return }
       button.setBusy(false)
-      if case .done(let key)? = outcome { show(key) } else { say(outcome) }
-      dom.flush()
+      took(outcome)
     }
     dom.flush()
   }
 
-  /// Only now.
-  private func show(_ key: ByteString) {
+  private func took(_ outcome: EncryptionReport.Outcome?) {
+    guard case .done? = outcome else { return say(outcome) }
     found = .enabled
-    shown = app.effects.encryption.state.map { (.enabled, $0.isVerified) }
-    dom.releaseChildren(of: recovery)
-    CopyLine(app, .recoveryKey, key.string, in: recovery)
-    note(.recoveryKeyNote)
+    update()
   }
 
   // MARK: Coming back
@@ -162,6 +161,8 @@ final class EncryptionPage<D: DOM> {
     let form = dom.element("form", "ma-form", in: recovery)
     if found == .changed { dom.element("p", "ma-note", text: .recoveryChanged, in: form) }
     let field = Field(dom, Strings[.recoveryField], kind: "password", autocomplete: "off", in: form)
+    if entersKey { field.focus() }
+    entersKey = false
     let button = SubmitButton(dom, .recover, busy: .checking, in: form)
     dom.on(form, .submit) { [self] _ in
       guard !button.isBusy, !field.text.trimmed.utf8.isEmpty else { return field.focus() }
@@ -203,16 +204,11 @@ final class EncryptionPage<D: DOM> {
   private func reset() {
     dom.setText(trouble, "")
     app.effects.encryption.perform(.resetIdentity) { [self] outcome in
-      guard frame.isOpen else { return }
       guard case .done? = outcome else {
-        say(outcome)
+        if frame.isOpen { say(outcome) }
         return dom.flush()
       }
-      app.effects.encryption.perform(.setUpRecovery) { [self] outcome in
-        guard frame.isOpen else { return }
-        if case .done(let key)? = outcome { show(key) } else { say(outcome) }
-        dom.flush()
-      }
+      app.makeRecoveryKey { [self] outcome in if frame.isOpen { took(outcome) } }
     }
   }
 
