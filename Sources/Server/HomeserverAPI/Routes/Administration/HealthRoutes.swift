@@ -11,19 +11,14 @@ extension Routes {
 
     onAdmin(.get, Self.ownAdministration + "/health") { _, _ in
       let statistics = database.statistics
-      let (pages, pageBytes) =
-        try await database.read { tx in
-          try tx.first("SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()") {
-            ($0.integer(0), $0.integer(1))
-          }
-        } ?? (0, 0)
+      let databaseBytes = try await database.read { try $0.databaseBytes() }
       let (disk, times) = (configuration.disk.current, configuration.requestTimes.summary)
       return .json(capacity: 1_024) { writer in
         writer.object { writer in
           writer.member("version", configuration.version)
           writer.member("server_name", name)
           writer.member("started_ts", started)
-          writer.member("database_bytes", pages * pageBytes)
+          writer.member("database_bytes", databaseBytes)
           writer.member("database_log_bytes", Int64(statistics.logPages) * pageBytes)
           if let disk {
             writer.member("disk_free_bytes", disk.freeBytes)
