@@ -13,10 +13,12 @@ extension Setting {
       defaultText: "none (SQLite: the file martlet.db in data_dir)", isSecret: true,
       parse: { PostgreSQLAddress($0) == nil ? nil : .some(Redacted($0)) }, show: { $0?.reveal() }),
     .one(
-      "database.password", \.database.password, "The password of the user in database.url.", allowed: "1 to 1024 bytes", isSecret: true,
+      "database.password", \.database.password, "The password of the user in database.url.", allowed: "1 to 1024 bytes",
+      isSecret: true,
       parse: { (1...1_024).contains($0.utf8.count) ? .some(Redacted($0)) : nil }, show: { $0?.reveal() }),
     .one(
-      "database.password_file", \.database.passwordFile, "A file whose first line is that password.", allowed: "the path of a file",
+      "database.password_file", \.database.passwordFile, "A file whose first line is that password.",
+      allowed: "the path of a file",
       parse: { $0.isEmpty ? nil : .some($0) }, show: { $0 })
   ]
 }

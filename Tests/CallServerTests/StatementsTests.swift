@@ -12,14 +12,16 @@ private enum Statements {
   /// All literals that are statements for rows; those of the engines themselves are left out.
   static func all() throws -> [String] {
     var statements: Set<String> = []
-    for path in try files(in: root + "/Sources/Server") where !path.contains("/Server/Database/") && !path.contains("/Server/Backup/") {
+    for path in try files(in: root + "/Sources/Server")
+    where !path.contains("/Server/Database/") && !path.contains("/Server/Backup/") {
       for literal in literals(in: try content(of: path)) where isStatement(literal) { statements.insert(literal) }
     }
     return statements.sorted()
   }
 
   private static func isStatement(_ text: String) -> Bool {
-    ["SELECT ", "SELECT\n", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "].contains { text.hasPrefix($0) } && !text.contains("\\(")
+    ["SELECT ", "SELECT\n", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "].contains { text.hasPrefix($0) }
+      && !text.contains("\\(")
   }
 
   /// The string literals of a file: in three quotes, with the indentation taken off, or in one.
@@ -39,7 +41,9 @@ private enum Statements {
       } else if line.hasSuffix("\"\"\"") {
         block = []
       } else if !text.hasPrefix("//") {
-        literals += line.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter { !$0.offset.isMultiple(of: 2) }.map {
+        literals += line.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter {
+          !$0.offset.isMultiple(of: 2)
+        }.map {
           String($0.element)
         }
       }

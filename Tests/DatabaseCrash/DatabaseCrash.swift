@@ -11,7 +11,8 @@ struct DatabaseCrash {
 
   static func main() async throws {
     let argument = CommandLine.arguments[1]
-    var configuration = PostgreSQLAddress(argument).map { DatabaseConfiguration(server: $0) } ?? DatabaseConfiguration(path: argument)
+    var configuration =
+      PostgreSQLAddress(argument).map { DatabaseConfiguration(server: $0) } ?? DatabaseConfiguration(path: argument)
     configuration.checkpointPages = 50  // so that checkpoints are interrupted too
     let database = try Database(configuration, migrations: [migration])
     let body = [UInt8](repeating: 42, count: 700)

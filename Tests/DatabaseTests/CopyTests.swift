@@ -14,7 +14,8 @@ struct CopyTests {
       version: 2, name: "more",
       statements: [
         "CREATE TABLE pair(left_key TEXT NOT NULL, right_key INTEGER NOT NULL, value BLOB, PRIMARY KEY (left_key, right_key)) STRICT, WITHOUT ROWID",
-        "CREATE TABLE bare(id INTEGER PRIMARY KEY) STRICT", "CREATE TABLE done(id INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT",
+        "CREATE TABLE bare(id INTEGER PRIMARY KEY) STRICT",
+        "CREATE TABLE done(id INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT",
         "INSERT INTO done(id, until) VALUES (1, 0)"
       ] + FullTextIndex.statements)
   ]
@@ -27,7 +28,8 @@ struct CopyTests {
       try transaction.addNote(by: "e", body: [], stars: 0)
       try transaction.addNote(by: "Z")
       for (index, key) in ["", "a", "B", "ab", "ä", "🐦", "a b"].enumerated() {
-        try transaction.execute("INSERT INTO pair(left_key, right_key, value) VALUES ($1, $2, $3)", key, Int64.min + Int64(index), [UInt8(index)])
+        try transaction.execute(
+          "INSERT INTO pair(left_key, right_key, value) VALUES ($1, $2, $3)", key, Int64.min + Int64(index), [UInt8(index)])
         try transaction.execute("INSERT INTO pair(left_key, right_key, value) VALUES ($1, $2, NULL)", key, index)
       }
       try transaction.addFullText("hello", document: 1, scope: 1)

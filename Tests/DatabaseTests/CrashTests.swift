@@ -10,7 +10,9 @@ struct CrashTests {
     version: 1, name: "written",
     statements: ["CREATE TABLE written(position INTEGER PRIMARY KEY, author TEXT NOT NULL UNIQUE, body BLOB) STRICT"])
 
-  @Test("A writer killed in the middle of group commits loses nothing it acknowledged, and the stream keeps no gap", arguments: Engine.present)
+  @Test(
+    "A writer killed in the middle of group commits loses nothing it acknowledged, and the stream keeps no gap",
+    arguments: Engine.present)
   func killedWriter(engine: Engine) throws {
     var acknowledged: [Int64: String] = [:]
     for acknowledgements in [1, 40, 333, 1_000, 2_500] {
@@ -84,7 +86,9 @@ struct CrashTests {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    var arguments: [UnsafeMutablePointer<CChar>?] = try [strdup(program), strdup(engine == .sqlite ? folder.database : folder.serverURL()), nil]
+    var arguments: [UnsafeMutablePointer<CChar>?] = try [
+      strdup(program), strdup(engine == .sqlite ? folder.database : folder.serverURL()), nil
+    ]
     defer { for argument in arguments { free(argument) } }
     var child = pid_t()
     try #require(posix_spawn(&child, program, &actions, nil, &arguments, environ) == 0)

@@ -41,9 +41,10 @@ import Testing
   func `words match without case and accents, longer ones as beginnings, unspaced scripts by any run`(
     _ search: (text: String, expected: [Int64]), engine: Engine
   ) async throws {
-    let (folder, database) = try await database([
-      (1, "Hello, world"), (1, "hello there"), (1, "Un café noir"), (1, "日本語を学ぶ"), (1, "room 42"), (1, "สวัสดีครับ")
-    ], on: engine)
+    let (folder, database) = try await database(
+      [
+        (1, "Hello, world"), (1, "hello there"), (1, "Un café noir"), (1, "日本語を学ぶ"), (1, "room 42"), (1, "สวัสดีครับ")
+      ], on: engine)
     defer { withExtendedLifetime(folder) { database.close() } }
     #expect(try await matches(database, search.text).map(\.document).sorted() == search.expected)
   }
@@ -56,12 +57,15 @@ import Testing
       ("name-long", []), ("sha256", [6]), ("256", [6]), ("cdfa7f57e1", [7]), ("cdfa7f57", [7]), ("15", [6]), ("km", [6]),
       ("it's", [9]), ("1,000", [9]), ("don't", []), ("ann@example.org", [9]), ("release,today", [1])
     ] as [(String, [Int64])], Engine.present)
-  func `numbers and names with signs in them match as they are written`(_ search: (text: String, expected: [Int64]), engine: Engine) async throws {
-    let (folder, database) = try await database([
-      (1, "v1.19.2 release, out today"), (1, "at https://10.0.0.1:8448/"), (1, "call 030-1234567"),
-      (1, "since 2026-11-28T10:30:00Z"), (1, "some_long-name.txt"), (1, "SHA256 after 15km"),
-      (1, "cdfa7f57e1b9d02a4c8e6f1a3b5c7d9e"), (1, "from 2 to 19, not 1"), (1, "it's 1,000 for ann@example.org")
-    ], on: engine)
+  func `numbers and names with signs in them match as they are written`(
+    _ search: (text: String, expected: [Int64]), engine: Engine
+  ) async throws {
+    let (folder, database) = try await database(
+      [
+        (1, "v1.19.2 release, out today"), (1, "at https://10.0.0.1:8448/"), (1, "call 030-1234567"),
+        (1, "since 2026-11-28T10:30:00Z"), (1, "some_long-name.txt"), (1, "SHA256 after 15km"),
+        (1, "cdfa7f57e1b9d02a4c8e6f1a3b5c7d9e"), (1, "from 2 to 19, not 1"), (1, "it's 1,000 for ann@example.org")
+      ], on: engine)
     defer { withExtendedLifetime(folder) { database.close() } }
     #expect(try await matches(database, search.text).map(\.document).sorted() == search.expected)
   }
@@ -74,10 +78,11 @@ import Testing
     #expect(FullTextQuery(text).terms == terms)
   }
 
-  @Test(arguments: [
-    "\"", "hello\" OR \"x", "body:hello", "hello*", "NOT hello", "hello AND", "(hello", "hello)", "^hello", "NEAR(hello x)",
-    "{scope} : s1", "hello - x", "'; DROP TABLE full_text; --", "\u{0}hello", "hello + world", "hello' | '#1", "#1", "'#1'"
-  ], Engine.present)
+  @Test(
+    arguments: [
+      "\"", "hello\" OR \"x", "body:hello", "hello*", "NOT hello", "hello AND", "(hello", "hello)", "^hello", "NEAR(hello x)",
+      "{scope} : s1", "hello - x", "'; DROP TABLE full_text; --", "\u{0}hello", "hello + world", "hello' | '#1", "#1", "'#1'"
+    ], Engine.present)
   func `no text breaks out of its quotes`(text: String, engine: Engine) async throws {
     let (folder, database) = try await database([(1, "hello world")], on: engine)
     defer { withExtendedLifetime(folder) { database.close() } }
@@ -98,9 +103,10 @@ import Testing
 
   @Test(arguments: Engine.present)
   func `what says the word more often ranks higher`(engine: Engine) async throws {
-    let (folder, database) = try await database([
-      (1, "swift is a bird among many other birds of the sky"), (1, "swift swift swift"), (1, "nothing of that kind")
-    ], on: engine)
+    let (folder, database) = try await database(
+      [
+        (1, "swift is a bird among many other birds of the sky"), (1, "swift swift swift"), (1, "nothing of that kind")
+      ], on: engine)
     defer { withExtendedLifetime(folder) { database.close() } }
     let ranked = try await matches(database, "swift", isRanked: true).sorted { $0.rank > $1.rank }
     #expect(ranked.map(\.document) == [2, 1])

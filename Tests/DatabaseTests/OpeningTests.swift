@@ -174,6 +174,8 @@ struct MigrationTests {
     let other = Migration(version: 1, name: "other", statements: [])
     #expect(throws: DatabaseError.self) { _ = try folder.open(on: engine, [other]) }
     #expect(throws: DatabaseError.self) { _ = try folder.open(on: engine, [stars, .notes]) }
-    #expect(throws: DatabaseError.self) { _ = try folder.open(on: engine, [Migration(version: 0, name: "zero", statements: [])]) }
+    #expect(throws: DatabaseError.self) {
+      _ = try folder.open(on: engine, [Migration(version: 0, name: "zero", statements: [])])
+    }
   }
 }

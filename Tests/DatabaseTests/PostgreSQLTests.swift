@@ -43,7 +43,9 @@ struct PostgreSQLTests {
     #expect(try address(url, password: "other").parameters["password"] == "other")
   }
 
-  @Test(arguments: ["", "sqlite:a", "host=a password=b", "postgres://[", "postgres://a:%00secret@b/c", "postgres://a/b?nothing=c"])
+  @Test(arguments: [
+    "", "sqlite:a", "host=a password=b", "postgres://[", "postgres://a:%00secret@b/c", "postgres://a/b?nothing=c"
+  ])
   func `what is no URL is refused without a word of it`(url: String) {
     #expect(PostgreSQLAddress(url) == nil)
   }
@@ -169,7 +171,8 @@ struct PostgreSQLTests {
         guard case .postgreSQL(let connection) = transaction.connection else { return }
         // What a cut behind or before the COMMIT leaves: a committed transaction or none, and no answer.
         if isDurable {
-          _ = try connection.execute("UPDATE stream_head SET position = 1, batch = \(connection.batch + 1) WHERE id = 1; COMMIT")
+          _ = try connection.execute(
+            "UPDATE stream_head SET position = 1, batch = \(connection.batch + 1) WHERE id = 1; COMMIT")
         }
         try PostgreSQLServer.shared().run(
           "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = '\(name)'")
@@ -195,7 +198,9 @@ struct WordFoldingTests {
   let folder = try! Folder()
 
   /// FTS5 knows letters of Unicode 6.1: younger ones have their case there.
-  private static let younger: [ClosedRange<UInt32>] = [0x37F...0x37F, 0x528...0x52F, 0x13A0...0x13F5, 0x1C80...0x1CBF, 0x2C2F...0x2C2F, 0xA660...0xA7FF, 0x10400...0x1FFFF]
+  private static let younger: [ClosedRange<UInt32>] = [
+    0x37F...0x37F, 0x528...0x52F, 0x13A0...0x13F5, 0x1C80...0x1CBF, 0x2C2F...0x2C2F, 0xA660...0xA7FF, 0x10400...0x1FFFF
+  ]
 
   @Test func `are those of FTS5`() throws {
     let database = try folder.open([Migration(version: 1, name: "text", statements: FullTextIndex.statements)])

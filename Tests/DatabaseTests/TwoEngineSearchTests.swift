@@ -9,7 +9,10 @@ struct TwoEngineSearchTests {
   let folder = try! Folder()
 
   private static let words: [[String]] = [
-    ["Hello", "hello", "world", "meeting", "meet", "café", "cafe", "naïve", "v1.19.2", "data-dir", "it's", "SHA256", "10:30", "1,000", "x"],
+    [
+      "Hello", "hello", "world", "meeting", "meet", "café", "cafe", "naïve", "v1.19.2", "data-dir", "it's", "SHA256", "10:30",
+      "1,000", "x"
+    ],
     ["Straße", "Über", "übermorgen", "Ärger", "groß", "Größe"],
     ["ĐặngVăn", "Nguyễn", "tiếng", "Việt"],
     ["Привет", "привет", "мир", "Йод", "ёлка", "Елка"],

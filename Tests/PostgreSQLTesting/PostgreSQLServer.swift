@@ -7,7 +7,8 @@ package final class PostgreSQLServer: Sendable {
 
   /// Whether this machine has a server.
   package static let isInstalled =
-    access("/usr/bin/initdb", X_OK) == 0 || access("/usr/lib/postgresql", F_OK) == 0 || access("/usr/local/bin/initdb", X_OK) == 0
+    access("/usr/bin/initdb", X_OK) == 0 || access("/usr/lib/postgresql", F_OK) == 0
+    || access("/usr/local/bin/initdb", X_OK) == 0
 
   /// Throws if it cannot be started.
   package static func shared() throws -> PostgreSQLServer { try started.get() }

@@ -19,11 +19,13 @@ struct DataCommand: Sendable {
   private let run: @Sendable (CommandArguments, Configuration) throws -> ExitStatus
 
   private init(
-    _ name: String, _ operands: [String] = [], options: [CommandSyntax.Option] = [], _ summary: String, needsFolder: Bool = true,
+    _ name: String, _ operands: [String] = [], options: [CommandSyntax.Option] = [], _ summary: String,
+    needsFolder: Bool = true,
     _ run: @escaping @Sendable (CommandArguments, Configuration) throws -> ExitStatus
   ) {
     syntax = CommandSyntax(
-      words: name.split(separator: " ").map(String.init), operands: operands, options: options + [CommandSyntax.Option(name: "--json")], takesSettings: true)
+      words: name.split(separator: " ").map(String.init), operands: operands,
+      options: options + [CommandSyntax.Option(name: "--json")], takesSettings: true)
     self.summary = summary
     self.needsFolder = needsFolder
     self.run = run
@@ -81,7 +83,8 @@ struct DataCommand: Sendable {
   ]
 
   private static let databaseCopy = DataCommand(
-    "database copy", options: [CommandSyntax.Option(name: "--from", value: "DATABASE"), CommandSyntax.Option(name: "--to", value: "DATABASE")],
+    "database copy",
+    options: [CommandSyntax.Option(name: "--from", value: "DATABASE"), CommandSyntax.Option(name: "--to", value: "DATABASE")],
     "Copies all rows between SQLite and PostgreSQL, into an empty database, and compares both. A DATABASE is sqlite:PATH or a URL as in database.url; without --from or --to, database.url. No server may use either. Files and keys stay in data_dir; the search index is made anew. A copy that was stopped goes on.",
     needsFolder: false
   ) { arguments, configuration in
@@ -92,17 +95,24 @@ struct DataCommand: Sendable {
     ) { progress in
       LogSink.standardError(Array("\(progress.table): \(count(progress.rows, "row"))\(progress.isCopied ? "" : " …")\n".utf8))
     }
-    show(arguments, "\(count(copied.rows, "row")) of \(count(copied.tables, "table")) are the same in both databases") { writer in
+    show(arguments, "\(count(copied.rows, "row")) of \(count(copied.tables, "table")) are the same in both databases") {
+      writer in
       writer.member("tables", Int64(copied.tables))
       writer.member("rows", Int64(copied.rows))
     }
     return .success
   }
 
-  private static func database(_ text: String?, _ option: String, _ configuration: Configuration) throws -> DatabaseConfiguration {
-    if let text, text.hasPrefix("sqlite:"), text.utf8.count > 7 { return DatabaseConfiguration(path: String(text.dropFirst(7))) }
+  private static func database(_ text: String?, _ option: String, _ configuration: Configuration) throws
+    -> DatabaseConfiguration
+  {
+    if let text, text.hasPrefix("sqlite:"), text.utf8.count > 7 {
+      return DatabaseConfiguration(path: String(text.dropFirst(7)))
+    }
     if let text {
-      guard let address = PostgreSQLAddress(text) else { throw UsageError("\(option) is neither sqlite:PATH nor a URL such as postgres://user@host/name") }
+      guard let address = PostgreSQLAddress(text) else {
+        throw UsageError("\(option) is neither sqlite:PATH nor a URL such as postgres://user@host/name")
+      }
       return DatabaseConfiguration(server: address)
     }
     guard let database = try configuration.database.configuration() else {

@@ -37,7 +37,9 @@ package struct DatabaseCopy {
     defer { withExtendedLifetime(locks) {} }
     let from = try Connection(source, as: .writer)
     defer { from.close() }
-    guard try from.hasTable("schema_version"), try Migrator(name: source.name, connection: from).version() == migrations.last?.version else {
+    guard try from.hasTable("schema_version"),
+      try Migrator(name: source.name, connection: from).version() == migrations.last?.version
+    else {
       throw .unusable(path: source.name, reason: "its schema is not that of this program: start and stop the server on it once")
     }
     if let path = target.path { try Database.create(path) }
@@ -65,7 +67,9 @@ package struct DatabaseCopy {
       if try !isCopied(table) { try copy(table) }
       let (expected, actual) = (try sum(of: table, in: source), try sum(of: table, in: target))
       guard expected == actual else {
-        throw .corrupt(message: "the table \(table.name) has \(expected.rows) rows in \(sourceName) and \(actual.rows) in \(targetName), or others")
+        throw .corrupt(
+          message:
+            "the table \(table.name) has \(expected.rows) rows in \(sourceName) and \(actual.rows) in \(targetName), or others")
       }
       report(Progress(table: table.name, rows: actual.rows, isCopied: true))
       summary.tables += 1
@@ -86,7 +90,9 @@ package struct DatabaseCopy {
       try TableReader.forEachRow(of: table, in: source) { bytes in
         _ = RowBytes.forEachColumn(of: bytes, count: table.columns.count) { index, value in
           guard table.columns[index].type == .text, let value, !PostgreSQLStatement.isStorable(value) else { return }
-          let key = String(decoding: bytes.dropFirst(6).prefix(40), as: UTF8.self).filter { $0.isASCII && !$0.isNewline && $0 != "\0" }
+          let key = String(decoding: bytes.dropFirst(6).prefix(40), as: UTF8.self).filter {
+            $0.isASCII && !$0.isNewline && $0 != "\0"
+          }
           faults.append("\(table.name).\(table.columns[index].name) (\(key))")
         }
       }

@@ -112,8 +112,11 @@ final class TableWriter {
     try RowBytes.with(bytes) { bytes throws(DatabaseError) in try put(bytes, on: connection, sql) }
   }
 
-  private static func put(_ bytes: UnsafeRawBufferPointer, on connection: PostgreSQLConnection, _ sql: String) throws(DatabaseError) {
-    guard PQputCopyData(connection.handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else {
+  private static func put(_ bytes: UnsafeRawBufferPointer, on connection: PostgreSQLConnection, _ sql: String)
+    throws(DatabaseError)
+  {
+    guard PQputCopyData(connection.handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1
+    else {
       throw connection.lost(sql)
     }
   }
@@ -129,9 +132,17 @@ final class TableWriter {
       }
       switch table.columns[index].type {
       case .integer: sqlite3_bind_int64(statement, number, Int64(bigEndian: value.loadUnaligned(as: Int64.self)))
-      case .text: sqlite3_bind_text(statement, number, value.isEmpty ? UnsafePointer(bitPattern: 1) : value.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(value.count), nil)
+      case .text:
+        sqlite3_bind_text(
+          statement, number,
+          value.isEmpty ? UnsafePointer(bitPattern: 1) : value.baseAddress?.assumingMemoryBound(to: CChar.self),
+          Int32(value.count), nil)
       case .blob:
-        if value.isEmpty { sqlite3_bind_zeroblob(statement, number, 0) } else { sqlite3_bind_blob(statement, number, value.baseAddress, Int32(value.count), nil) }
+        if value.isEmpty {
+          sqlite3_bind_zeroblob(statement, number, 0)
+        } else {
+          sqlite3_bind_blob(statement, number, value.baseAddress, Int32(value.count), nil)
+        }
       }
     }
     guard isWhole else { throw .corrupt(message: "PostgreSQL sent a row in another form, for \(sql)") }

@@ -36,7 +36,9 @@ enum FullTextVector {
     var all: [String] = []
     if let scopes = query.scopes { all.append("(" + scopes.map(scope).joined(separator: " | ") + ")") }
     for term in query.parts {
-      let words = term.parts.map(WordFolding.folded).filter { !$0.isEmpty }.map { "'\(String(decoding: $0.utf8.prefix(wordBytes), as: UTF8.self))'" }
+      let words = term.parts.map(WordFolding.folded).filter { !$0.isEmpty }.map {
+        "'\(String(decoding: $0.utf8.prefix(wordBytes), as: UTF8.self))'"
+      }
       guard !words.isEmpty else { continue }
       all.append("(" + words.joined(separator: " <-> ") + (query.matchesBeginnings(of: term) ? ":*" : "") + ")")
     }

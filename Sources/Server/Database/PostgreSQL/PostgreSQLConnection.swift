@@ -124,7 +124,9 @@ final class PostgreSQLConnection {
       hasWritten = true
       if let savepoint = part.savepointBeforeWriting() { _ = try execute(savepoint) }
     }
-    guard beginsWithNext else { return try checked(runAlone(statement, try name(of: statement)), in: statement.sql.description) }
+    guard beginsWithNext else {
+      return try checked(runAlone(statement, try name(of: statement)), in: statement.sql.description)
+    }
     do throws(DatabaseError) {
       return try runBehindBegin(statement)
     } catch .unavailable {
@@ -197,7 +199,11 @@ final class PostgreSQLConnection {
       }
       throw error
     }
-    if known.name.isEmpty { (known.types, known.name) = (statement.types, name) } else { known.others.append((statement.types, name)) }
+    if known.name.isEmpty {
+      (known.types, known.name) = (statement.types, name)
+    } else {
+      known.others.append((statement.types, name))
+    }
     return name
   }
 
@@ -258,6 +264,7 @@ final class PostgreSQLConnection {
   }
 
   func lost(_ sql: String) -> DatabaseError {
-    .unavailable(message: "the connection to PostgreSQL at \(address) is lost: \(handle == nil ? "closed" : lastMessage), in \(sql)")
+    .unavailable(
+      message: "the connection to PostgreSQL at \(address) is lost: \(handle == nil ? "closed" : lastMessage), in \(sql)")
   }
 }

@@ -222,7 +222,8 @@ extension Writer {
     }
     guard head.position == transaction.position else {
       throw .corrupt(
-        message: "the stream is at \(head.position) in the database and at \(transaction.position) here: the database was changed from outside, or went back to an earlier state; start the server anew"
+        message:
+          "the stream is at \(head.position) in the database and at \(transaction.position) here: the database was changed from outside, or went back to an earlier state; start the server anew"
       )
     }
     return head

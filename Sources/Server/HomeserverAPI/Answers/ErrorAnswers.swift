@@ -30,7 +30,8 @@ struct ErrorAnswers: Sendable {
       return Self.response(.badJSON("The request has text that the server cannot store, such as U+0000."))
     case DatabaseError.unavailable(let message):
       log.error("the database is away", ["request": .text(request.id), "error": .text(message)])
-      var response = Self.response(MatrixError(status: 503, .unknown, "The server cannot reach its database. Try again in a moment."))
+      var response = Self.response(
+        MatrixError(status: 503, .unknown, "The server cannot reach its database. Try again in a moment."))
       response.headers["Retry-After"] = "1"
       return response
     case is DiskFullError: return diskFull(hasFailed: false)
