@@ -31,12 +31,14 @@
     return try connection.step(statement) ? try body(statement.row) : nil
   }
 
-  /// What the database takes on its disk, SQLite's log aside.
-  package func databaseBytes() throws -> Int64 {
+  /// What the database takes on its disk, SQLite's log aside, and how large one of SQLite's pages is; 0 with PostgreSQL.
+  package func databaseSize() throws -> (bytes: Int64, pageBytes: Int64) {
     switch connection {
     case .sqlite:
-      try first("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") { $0.integer(0) } ?? 0
-    case .postgreSQL: try first("SELECT pg_database_size(current_database())") { $0.integer(0) } ?? 0
+      try first("SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()") {
+        ($0.integer(0) * $0.integer(1), $0.integer(1))
+      } ?? (0, 0)
+    case .postgreSQL: (try first("SELECT pg_database_size(current_database())") { $0.integer(0) } ?? 0, 0)
     }
   }
 

@@ -11,15 +11,15 @@ extension Routes {
 
     onAdmin(.get, Self.ownAdministration + "/health") { _, _ in
       let statistics = database.statistics
-      let databaseBytes = try await database.read { try $0.databaseBytes() }
+      let size = try await database.read { try $0.databaseSize() }
       let (disk, times) = (configuration.disk.current, configuration.requestTimes.summary)
       return .json(capacity: 1_024) { writer in
         writer.object { writer in
           writer.member("version", configuration.version)
           writer.member("server_name", name)
           writer.member("started_ts", started)
-          writer.member("database_bytes", databaseBytes)
-          writer.member("database_log_bytes", Int64(statistics.logPages) * pageBytes)
+          writer.member("database_bytes", size.bytes)
+          writer.member("database_log_bytes", Int64(statistics.logPages) * size.pageBytes)
           if let disk {
             writer.member("disk_free_bytes", disk.freeBytes)
             writer.member("disk_bytes", disk.capacityBytes)
