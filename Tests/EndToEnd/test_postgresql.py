@@ -49,7 +49,7 @@ def refusals(context):
     checked = subprocess.run([program(), "config", "check", "--database-url", address], capture_output=True, text=True, check=True)
     assert SECRET not in checked.stdout + checked.stderr and "postgres://127.0.0.1:1/chat" in checked.stdout, checked.stdout
     wrong = subprocess.run([program(), "config", "check", "--database-url", f"postgres://a:{SECRET}%00@b/c"], capture_output=True, text=True)
-    assert wrong.returncode == 64 and SECRET not in wrong.stdout + wrong.stderr, wrong.stderr
+    assert wrong.returncode != 0 and "database.url" in wrong.stderr and SECRET not in wrong.stdout + wrong.stderr, wrong.stderr
     with database("latin", "TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'") as url:
         assert "createdb" in refused(url)
     with database("twice") as url:
@@ -88,19 +88,18 @@ def zero_bytes(context):
 
 @test("while the database is away requests get 503 and Retry-After, and everything goes on when it is back")
 def away(context):
-    own = databases
     with database("away") as url:
         server = Server(database_url=url).start()
         try:
             ann = User(server.base)
             room = ann.create_room()
             ann.send(room, "before")
-            own.server().run("ALTER DATABASE away ALLOW_CONNECTIONS false")
-            own.server().run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'away'")
+            databases.server().run("ALTER DATABASE away ALLOW_CONNECTIONS false")
+            databases.server().run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'away'")
             answer = ann.put(room_path(room, "send", "m.room.message", "t1"), {"msgtype": "m.text", "body": "during"})
             assert answer.status == 503 and answer.headers["Retry-After"] == "1", (answer.status, answer.body)
             assert ann.get("/health").status == 200
-            own.server().run("ALTER DATABASE away ALLOW_CONNECTIONS true")
+            databases.server().run("ALTER DATABASE away ALLOW_CONNECTIONS true")
             end = time.monotonic() + PATIENCE
             while ann.put(room_path(room, "send", "m.room.message", "t1"), {"msgtype": "m.text", "body": "during"}).status != 200:
                 assert time.monotonic() < end, server.output()
