@@ -86,6 +86,8 @@ def data_folder_alone(context):
         for name in ("running", "stopped"):
             if name == "stopped":
                 server.stop()
+                if server.database_url:
+                    operator.settings += ["--database-url", server.database_url]
             assert operator.run("user", "add", name, stdin=PASSWORD + "\n") == f"@{name}:test.example\n"
             assert operator.json("user", "show", name)["name"] == f"@{name}:test.example"
             assert "test.example" in operator.run("user", "show", name, "--server-name", "other.example", code=1)

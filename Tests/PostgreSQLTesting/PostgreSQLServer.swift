@@ -1,7 +1,7 @@
 import CPostgreSQL
 import Glibc
 
-/// A PostgreSQL server of this test run, with a database for whoever asks. It starts when the first one asks, and ends with the process.
+/// A PostgreSQL server of this test run, with a database for each test. It starts when the first one asks, and ends with the process.
 package final class PostgreSQLServer: Sendable {
   package struct Failed: Error, CustomStringConvertible { package let description: String }
 

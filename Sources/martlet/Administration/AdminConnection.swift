@@ -33,7 +33,10 @@ struct AdminConnection: Sendable {
     var configuration = loaded.configuration
     let isNamed = loaded.origins["server_name"] != nil
     let database = try configuration.database.configuration()
-    if database == nil { try DataDirectory.requireDatabase(in: configuration.dataDirectory) }
+    // A server that runs may know a database that these settings do not name.
+    if database == nil, !DataDirectory.isInUse(configuration.dataDirectory) {
+      try DataDirectory.requireDatabase(in: configuration.dataDirectory)
+    }
     do {
       let directory = try DataDirectory(configuration.dataDirectory)
       if !isNamed,

@@ -82,7 +82,7 @@ struct PostgreSQLPart {
   var isOpen = false
   /// Whether the part has its savepoint.
   private(set) var isSaved = false
-  /// Whether a savepoint of this part or of an earlier one is there.
+  /// Whether a savepoint of this part, or of an earlier part, exists.
   private var hasSavepoint = false
 
   mutating func begin() {
