@@ -214,8 +214,8 @@ final class PostgreSQLConnection {
 
   // MARK: Plain SQL
 
-  /// Runs SQL that is not worth keeping prepared: several statements may stand in it, separated by semicolons. Returns the first column of the
-  /// last statement's first row, and its other columns, as text.
+  /// Runs SQL that is not worth keeping prepared: several statements may stand in it, separated by semicolons. Returns the columns of the last
+  /// statement's first row as text; none if there is no row.
   func execute(_ sql: String) throws(DatabaseError) -> [String?] {
     guard isConnected else { throw lost(sql) }
     let result = try checked(PQexec(handle, sql), in: sql)
