@@ -109,7 +109,7 @@ let package = Package(
     module(
       "HTTPServer", in: "Server",
       uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto"]),
-    module("Database", in: "Server", uses: ["CSQLite"]),
+    module("Database", in: "Server", uses: ["CSQLite", "CPostgreSQL", "CCrypto"]),
     module("Backup", in: "Server", uses: ["Files", "CSQLite", "CCrypto"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
@@ -237,6 +237,7 @@ let package = Package(
     system("CWslay", apt: "libwslay-dev"),
     system("CMemcheck", apt: "valgrind"),
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+    system("CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev"),
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CSSL", pkgConfig: "openssl", apt: "libssl-dev"),
@@ -306,7 +307,10 @@ let package = Package(
     tests(of: "Telemetry"),
     tests(of: "EventLoop"),
     tests(of: "HTTPServer", uses: ["Addresses", "EventLoop"]),
-    tests(of: "Database", uses: ["CSQLite", "database-crash"]),
+    .target(
+      name: "PostgreSQLTesting", dependencies: ["CPostgreSQL"], path: "Tests/PostgreSQLTesting", exclude: ["postgresql-server"],
+      swiftSettings: common),
+    tests(of: "Database", uses: ["CSQLite", "CPostgreSQL", "PostgreSQLTesting", "database-crash"]),
     tests(of: "Backup", uses: ["Database", "FilesTesting"]),
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
     tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
@@ -337,7 +341,7 @@ let package = Package(
       of: "CallServer",
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ServerCore",
-        "ServerAccounts", "ServerRooms", "Homeserver", "MediaRouter", "Recording", "OutboundTesting"
+        "ServerAccounts", "ServerRooms", "Homeserver", "MediaRouter", "Recording", "OutboundTesting", "PostgreSQLTesting"
       ]),
     tests(of: "MatrixClient", uses: ["JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "CSQLite"]),
     tests(of: "CallClient", uses: ["CallCore", "JSON"]),

@@ -46,6 +46,7 @@ struct Configuration: Sendable {
   var serverName = "localhost"
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
+  var database = Database()
   /// The value that the operator set; nil if there is none.
   var registrationSetting: Registration?
   var registrationOpenToEveryone = false
@@ -128,6 +129,7 @@ struct Configuration: Sendable {
     if let both = metricsBind.first(where: { $0.port != 0 && bind.contains($0) }) {
       return "metrics_bind and bind both have \(both)"
     }
+    if let contradiction = database.contradiction { return contradiction }
     if let mediaContradiction { return mediaContradiction }
     if let outboundContradiction { return outboundContradiction }
     if let callContradiction { return callContradiction }

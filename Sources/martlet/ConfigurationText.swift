@@ -1,3 +1,5 @@
+import Database
+
 /// The texts that are generated from the list of settings.
 enum ConfigurationText {
   /// Returns the effective configuration as a file that can be used again. It names the origin of each value, and shows secrets as `[redacted]`.
@@ -7,7 +9,7 @@ enum ConfigurationText {
     for setting in Setting.all {
       let parts = setting.name.split(separator: ".")
       let isNested = parts.count == 2
-      if isNested, parts[0] != group { text += "\(parts[0]):\n" }
+      if isNested, parts[0] != group { text += "\(hasValue(parts[0], loaded.configuration) ? "" : "# ")\(parts[0]):\n" }
       group = isNested ? parts[0] : nil
       let values = setting.values(loaded.configuration).map { setting.isSecret ? "[redacted]" : $0 }.map(quoted)
       let indentation = isNested ? "  " : ""
@@ -31,6 +33,11 @@ enum ConfigurationText {
     return text
   }
 
+  /// Whether a setting of the group has a value. A group without would be no valid file.
+  private static func hasValue(_ group: Substring, _ configuration: Configuration) -> Bool {
+    Setting.all.contains { $0.name.hasPrefix(group + ".") && ($0.isList || !$0.values(configuration).isEmpty) }
+  }
+
   /// Returns the end of `martlet config check`, as comments, so that the whole output stays a valid file: what was checked, the most
   /// important facts, and what is probably not meant.
   static func summary(_ loaded: LoadedConfiguration) -> String {
@@ -52,6 +59,7 @@ enum ConfigurationText {
     fact("TLS", configuration.encryption)
     fact("Accounts", configuration.registration.meaning)
     fact("Data", configuration.dataDirectory)
+    if let url = configuration.database.url, let address = PostgreSQLAddress(url.reveal()) { fact("Database", "\(address)") }
     for warning in configuration.warnings { lines += ["", "Warning: \(warning)."] }
     for variable in loaded.unknownVariables {
       let hint = NearestName.of(variable, among: Setting.all.map(\.variable)).map { "; did you mean \($0)?" } ?? "."

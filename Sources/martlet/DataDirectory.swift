@@ -24,6 +24,16 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Whether a process uses the folder. Creates nothing.
+  static func isInUse(_ path: String) -> Bool {
+    let lock = open(path + "/martlet.lock", O_RDONLY | O_CLOEXEC)
+    guard lock >= 0 else { return false }
+    defer { close(lock) }
+    guard flock(lock, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+    flock(lock, LOCK_UN)
+    return false
+  }
+
   /// Throws `directory` if no server has ever used the folder. Creates nothing, so that a typing error leaves no folder behind.
   static func requireDatabase(in path: String) throws(StartError) {
     try requireFolder(path)

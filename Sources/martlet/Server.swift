@@ -62,7 +62,7 @@ struct Server: Sendable {
       var api = configuration.api
       let operatorKey = AccessToken.random(prefix: "mlo_")
       api.operatorKey = operatorKey
-      let disk = DiskSpace(folder: directory.path, log: homeserver.configuration.database.path + "-wal")
+      let disk = DiskSpace(folder: directory.path, log: homeserver.configuration.database.path.map { $0 + "-wal" })
       api.disk = disk
       api.version = Program.version
       pages.watch { disk.trouble }
@@ -128,6 +128,7 @@ extension Configuration {
   func homeserver(in folder: DataDirectory, turn: TURNServer? = nil) throws(StartError) -> HomeserverConfiguration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is not a valid server name") }
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
+    if let database = try database.configuration() { homeserver.database = database }
     homeserver.registration =
       switch registration {
       case .open: .open

@@ -9,6 +9,7 @@ extension Setting {
   /// Every setting, in the order of the documentation.
   static let all: [Setting] = [
     network,
+    database,
     outbound,
     accounts,
     logins,

@@ -1,7 +1,7 @@
 import Database
 import Glibc
 
-/// The process that `CrashTests` kills: 16 tasks write to the database named by the argument for ever, and each write is
+/// The process that `CrashTests` kills: 16 tasks write to the database, a file or a URL, named by the argument for ever, and each write is
 /// told on standard output, one line "position author", as soon as it has been acknowledged.
 @main
 struct DatabaseCrash {
@@ -10,7 +10,9 @@ struct DatabaseCrash {
     statements: ["CREATE TABLE written(position INTEGER PRIMARY KEY, author TEXT NOT NULL UNIQUE, body BLOB) STRICT"])
 
   static func main() async throws {
-    var configuration = DatabaseConfiguration(path: CommandLine.arguments[1])
+    let argument = CommandLine.arguments[1]
+    var configuration =
+      PostgreSQLAddress(argument).map { DatabaseConfiguration(server: $0) } ?? DatabaseConfiguration(path: argument)
     configuration.checkpointPages = 50  // so that checkpoints are interrupted too
     let database = try Database(configuration, migrations: [migration])
     let body = [UInt8](repeating: 42, count: 700)

@@ -10,24 +10,26 @@ struct CrashTests {
     version: 1, name: "written",
     statements: ["CREATE TABLE written(position INTEGER PRIMARY KEY, author TEXT NOT NULL UNIQUE, body BLOB) STRICT"])
 
-  @Test("A writer killed in the middle of group commits loses nothing it acknowledged, and the stream keeps no gap")
-  func killedWriter() throws {
+  @Test(
+    "A writer killed in the middle of group commits loses nothing it acknowledged, and the stream keeps no gap",
+    arguments: Engine.present)
+  func killedWriter(engine: Engine) throws {
     var acknowledged: [Int64: String] = [:]
     for acknowledgements in [1, 40, 333, 1_000, 2_500] {
-      let lines = try killAfter(acknowledgements)
+      let lines = try killAfter(acknowledgements, engine)
       #expect(lines.count >= acknowledgements)
       for line in lines {
         let parts = line.split(separator: " ")
         let position = try #require(Int64(parts[0]))
         #expect(acknowledged.updateValue(String(parts[1]), forKey: position) == nil)
       }
-      try check(acknowledged)
+      try check(acknowledged, engine)
     }
   }
 
   /// Every acknowledged row is there as it was told, positions run from 1 without a gap, and the head is the last.
-  private func check(_ acknowledged: [Int64: String]) throws {
-    let database = try folder.open([migration])
+  private func check(_ acknowledged: [Int64: String], _ engine: Engine) throws {
+    let database = try folder.open(on: engine, [migration])
     let rows = try database.readBlocking { transaction in
       try transaction.all("SELECT position, author, length(body) FROM written ORDER BY position") {
         (position: $0.integer(0), author: $0.text(1), bytes: $0.integer(2))
@@ -39,16 +41,17 @@ struct CrashTests {
     let stored = Dictionary(uniqueKeysWithValues: rows.map { ($0.position, $0.author) })
     let lost = acknowledged.filter { stored[$0.key] != $0.value }
     #expect(lost.isEmpty)
+    guard engine == .sqlite else { return }
     #expect(try database.readBlocking { try $0.first("PRAGMA integrity_check") { $0.text(0) } } == "ok")
   }
 
   /// Starts a writer, kills it once it has told of that many writes, and returns every line it told.
-  private func killAfter(_ acknowledgements: Int) throws -> [Substring] {
+  private func killAfter(_ acknowledgements: Int, _ engine: Engine) throws -> [Substring] {
     var pipeEnds: [Int32] = [0, 0]
     try #require(pipe(&pipeEnds) == 0)
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(pipeEnds[0]) }
-    let child = try spawn(output: pipeEnds[1])
+    let child = try spawn(engine, output: pipeEnds[1])
     close(pipeEnds[1])
     var told: [UInt8] = []
     var lineCount = 0
@@ -73,7 +76,7 @@ struct CrashTests {
     return count > 0 ? buffer[..<count] : nil
   }
 
-  private func spawn(output: Int32) throws -> pid_t {
+  private func spawn(_ engine: Engine, output: Int32) throws -> pid_t {
     var path = [CChar](repeating: 0, count: 4_096)
     let length = readlink("/proc/self/exe", &path, path.count - 1)
     let tests = String(decoding: path[..<max(0, length)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -83,7 +86,9 @@ struct CrashTests {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(folder.database), nil]
+    var arguments: [UnsafeMutablePointer<CChar>?] = try [
+      strdup(program), strdup(engine == .sqlite ? folder.database : folder.serverURL()), nil
+    ]
     defer { for argument in arguments { free(argument) } }
     var child = pid_t()
     try #require(posix_spawn(&child, program, &actions, nil, &arguments, environ) == 0)

@@ -1,11 +1,25 @@
 import Glibc
+import PostgreSQLTesting
 import Synchronization
+import Testing
 
 @testable import Database
 
-/// A folder for one test, removed with everything in it when the test ends.
+/// What a test runs on.
+enum Engine: String, CaseIterable, CustomTestStringConvertible {
+  case sqlite = "SQLite"
+  case postgreSQL = "PostgreSQL"
+
+  /// Those that this machine has.
+  static let present = allCases.filter { $0 == .sqlite || PostgreSQLServer.isInstalled }
+
+  var testDescription: String { rawValue }
+}
+
+/// A folder for one test, and a database of the server; removed with everything in them when the test ends.
 final class Folder: Sendable {
   let path: String
+  private let serverDatabase = Mutex<String?>(nil)
 
   init() throws {
     var template = Array("/tmp/martlet-database-XXXXXX".utf8CString)
@@ -16,15 +30,37 @@ final class Folder: Sendable {
   deinit {
     for name in ["m.db", "m.db-wal", "m.db-shm", "m.db-lock", "other", "other-lock"] { unlink(path + "/" + name) }
     rmdir(path)
+    if let name = serverDatabase.withLock({ $0 }), let server = try? PostgreSQLServer.shared() { server.drop(name) }
   }
 
   var database: String { path + "/m.db" }
 
-  func open(
-    _ migrations: [Migration] = [Migration.notes], _ adjust: (inout DatabaseConfiguration) -> Void = { _ in }
-  ) throws -> Database {
-    var configuration = DatabaseConfiguration(path: database)
+  /// The database of the server, made when it is first asked for.
+  func serverURL(_ options: String? = nil) throws -> String {
+    let server = try PostgreSQLServer.shared()
+    let name = try serverDatabase.withLock { name in
+      let made = try name ?? (options.map { try server.makeDatabase($0) } ?? server.makeDatabase())
+      name = made
+      return made
+    }
+    return server.url(of: name)
+  }
+
+  func configuration(on engine: Engine = .sqlite) throws -> DatabaseConfiguration {
+    var configuration =
+      switch engine {
+      case .sqlite: DatabaseConfiguration(path: database)
+      case .postgreSQL: DatabaseConfiguration(server: try #require(PostgreSQLAddress(serverURL())))
+      }
     configuration.rehearsesJobs = false
+    return configuration
+  }
+
+  func open(
+    on engine: Engine = .sqlite, _ migrations: [Migration] = [Migration.notes],
+    _ adjust: (inout DatabaseConfiguration) -> Void = { _ in }
+  ) throws -> Database {
+    var configuration = try configuration(on: engine)
     adjust(&configuration)
     return try Database(configuration, migrations: migrations)
   }
@@ -54,6 +90,9 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  /// SQLite's own handle.
+  var sqliteHandle: OpaquePointer? { if case .sqlite(let connection) = connection { connection.handle } else { nil } }
+
   func authors() throws -> [String] { try all("SELECT author FROM note ORDER BY position") { $0.text(0) } }
 }
 

@@ -72,9 +72,9 @@ struct FollowerTests {
     }
   }
 
-  @Test("A follower sees the rows of a commit before the position moves, and wakes waiters after")
-  func order() throws {
-    let database = try folder.open()
+  @Test("A follower sees the rows of a commit before the position moves, and wakes waiters after", arguments: Engine.present)
+  func order(engine: Engine) throws {
+    let database = try folder.open(on: engine)
     let follower = Follower(database)
     try add("a", to: database)
     try add("b", to: database)
@@ -82,9 +82,9 @@ struct FollowerTests {
     #expect(follower.notes.withLock { $0.allSatisfy { !$0.wasReread } })
   }
 
-  @Test("A job that throws tells nothing, and neither does the rehearsal of one that does not")
-  func undone() throws {
-    let database = try folder.open { $0.rehearsesJobs = true }
+  @Test("A job that throws tells nothing, and neither does the rehearsal of one that does not", arguments: Engine.present)
+  func undone(engine: Engine) throws {
+    let database = try folder.open(on: engine) { $0.rehearsesJobs = true }
     let follower = Follower(database)
     #expect(throws: Refused.self) {
       try database.writeBlocking { transaction in
@@ -99,9 +99,9 @@ struct FollowerTests {
     #expect(follower.notes.withLock { $0.allSatisfy(\.wasReread) })
   }
 
-  @Test("A follower hears of its kinds only, and of nothing after it is gone")
-  func kinds() throws {
-    let database = try folder.open()
+  @Test("A follower hears of its kinds only, and of nothing after it is gone", arguments: Engine.present)
+  func kinds(engine: Engine) throws {
+    let database = try folder.open(on: engine)
     let other = Follower(database, [0, 9])
     var gone: Follower? = Follower(database)
     weak let watched = gone
@@ -114,9 +114,9 @@ struct FollowerTests {
     #expect(other.all == [#"c at 2, ["a", "b", "c"]"#, "c wakes at 3"])
   }
 
-  @Test("A follower that fails is reloaded, at the next commits if that fails too")
-  func failures() throws {
-    let database = try folder.open()
+  @Test("A follower that fails is reloaded, at the next commits if that fails too", arguments: Engine.present)
+  func failures(engine: Engine) throws {
+    let database = try folder.open(on: engine)
     let follower = Follower(database, failures: (apply: 1, reload: 2))
     try add("a", to: database)
     #expect(follower.all == ["a wakes at 1"])
@@ -128,9 +128,9 @@ struct FollowerTests {
     #expect(follower.all.suffix(2) == [#"d at 3, ["a", "b", "c", "d"]"#, "d wakes at 4"])
   }
 
-  @Test("A follower that comes while others follow hears of the commits after it")
-  func later() throws {
-    let database = try folder.open()
+  @Test("A follower that comes while others follow hears of the commits after it", arguments: Engine.present)
+  func later(engine: Engine) throws {
+    let database = try folder.open(on: engine)
     let first = Follower(database)
     try add("a", to: database)
     let second = Follower(database)

@@ -6,18 +6,18 @@ import Testing
 struct ReadTests {
   let folder = try! Folder()
 
-  @Test("A read sees every write that has returned")
-  func readYourWrites() async throws {
-    let database = try folder.open()
+  @Test("A read sees every write that has returned", arguments: Engine.present)
+  func readYourWrites(engine: Engine) async throws {
+    let database = try folder.open(on: engine)
     for number in 1...50 {
       let position = try await database.write { try $0.addNote(by: "\(number)") }
       #expect(try await database.read { try $0.first("SELECT max(position) FROM note") { $0.integer(0) } } == position)
     }
   }
 
-  @Test("One read is one view: what is committed meanwhile does not appear in it")
-  func snapshot() async throws {
-    let database = try folder.open()
+  @Test("One read is one view: what is committed meanwhile does not appear in it", arguments: Engine.present)
+  func snapshot(engine: Engine) async throws {
+    let database = try folder.open(on: engine)
     try await database.write { _ = try $0.addNote(by: "a") }
     let gate = Gate()
     let reading = Task {
@@ -36,9 +36,9 @@ struct ReadTests {
     #expect(try await database.read { try $0.authors() } == ["a", "b"])
   }
 
-  @Test("Readers work at the same time, and beside a writer that is held")
-  func readersAreParallel() async throws {
-    let database = try folder.open { $0.readerCount = 2 }
+  @Test("Readers work at the same time, and beside a writer that is held", arguments: Engine.present)
+  func readersAreParallel(engine: Engine) async throws {
+    let database = try folder.open(on: engine) { $0.readerCount = 2 }
     let (writing, first) = (Gate(), Gate())
     let writer = Task { try await database.write { _ in writing.pass() } }
     let reader = Task { try await database.read { _ in first.pass() } }
@@ -51,10 +51,10 @@ struct ReadTests {
     try await reader.value
   }
 
-  @Test("A read that throws leaves its reader fit for the next")
-  func failureLeavesNothingBehind() async throws {
+  @Test("A read that throws leaves its reader fit for the next", arguments: Engine.present)
+  func failureLeavesNothingBehind(engine: Engine) async throws {
     struct Refused: Error {}
-    let database = try folder.open { $0.readerCount = 1 }
+    let database = try folder.open(on: engine) { $0.readerCount = 1 }
     try await database.write {
       try $0.addNote(by: "a")
       try $0.addNote(by: "b")
@@ -66,9 +66,9 @@ struct ReadTests {
     #expect(try await database.read { try $0.authors() } == ["a", "b", "c"])
   }
 
-  @Test("The read queue takes as many as its limit, then refuses; a cancelled read is dropped")
-  func queueLimitAndCancellation() async throws {
-    let database = try folder.open {
+  @Test("The read queue takes as many as its limit, then refuses; a cancelled read is dropped", arguments: Engine.present)
+  func queueLimitAndCancellation(engine: Engine) async throws {
+    let database = try folder.open(on: engine) {
       $0.readerCount = 1
       $0.readQueueLimit = 2
     }

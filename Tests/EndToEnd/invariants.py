@@ -11,6 +11,7 @@ import os
 import sqlite3
 import sys
 
+import databases
 from stored_events import StoredEvent
 
 INVARIANTS = []
@@ -71,6 +72,7 @@ class Store:
 def violations(folder, purged_history=False):
     """(sentence, texts) of each invariant; `texts` is empty where it holds."""
     import account_invariants, media_invariants, room_invariants  # noqa: E401, F401 - they add theirs
+    databases.bring(folder)
     # A database that is not one must not be read further.
     with sqlite3.connect(f"file:{os.path.join(folder, 'martlet.db')}?mode=ro", uri=True) as connection:
         integrity = [row[0] for row in connection.execute("PRAGMA integrity_check")]

@@ -9,6 +9,8 @@ import tempfile
 import time
 import urllib.request
 
+import databases
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEALTH_SECONDS = 60
 # Logs of all servers of this process that are there.
@@ -43,6 +45,13 @@ def free_port():
                 pass
 
 
+def _migrate(url):
+    """Gives a database its schema: the first command for a data folder does."""
+    with tempfile.TemporaryDirectory(prefix="martlet-test-") as folder:
+        subprocess.run([program(), "user", "list", "--data-dir", folder], check=True, stdin=subprocess.DEVNULL, capture_output=True,
+                       env={**os.environ, "MARTLET_DATABASE_URL": url})
+
+
 class Server:
     """`settings` are flags without their dashes: rate_limits="false" becomes --rate-limits false. The folder is removed by
     `close` unless it was given."""
@@ -66,12 +75,19 @@ class Server:
     def base(self):
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def database_url(self):
+        """None with SQLite."""
+        return databases.url_for(self.folder, _migrate) if databases.is_postgresql else None
+
     def start(self):
         arguments = [program(), "serve"]
         for name, value in self.settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
+        url = self.database_url
+        environment = {**os.environ, "MARTLET_DATABASE_URL": url} if url else None
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
+            self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
         end = time.monotonic() + HEALTH_SECONDS
         while time.monotonic() < end:
             if self.process.poll() is not None:
@@ -103,6 +119,8 @@ class Server:
 
     def close(self):
         self.stop()
+        if databases.is_postgresql and self.owns_folder:
+            databases.forget(self.folder)
         if self.owns_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -13,6 +13,8 @@ class Operator:
         for name, value in server.settings.items():
             if name != "bind":
                 self.settings += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
+        if server.database_url:
+            self.settings += ["--database-url", server.database_url]
 
     def run(self, *words, stdin="", code=0):
         done = subprocess.run([program(), *words, *self.settings], input=stdin, capture_output=True, text=True, timeout=120)

@@ -56,8 +56,9 @@ def stopped_and_running(context):
     operator = Operator(server)
     try:
         # The folder is made by the server's first start.
-        assert "there is no database" in operator.run("user", "add", "early", stdin=PASSWORD + "\n", code=1)
-        assert sorted(os.listdir(server.folder)) == []
+        if not server.database_url:
+            assert "there is no database" in operator.run("user", "add", "early", stdin=PASSWORD + "\n", code=1)
+            assert sorted(os.listdir(server.folder)) == []
         server.start().stop()
         administer(operator, "stopped")
         server.start()
@@ -85,6 +86,8 @@ def data_folder_alone(context):
         for name in ("running", "stopped"):
             if name == "stopped":
                 server.stop()
+                if server.database_url:
+                    operator.settings += ["--database-url", server.database_url]
             assert operator.run("user", "add", name, stdin=PASSWORD + "\n") == f"@{name}:test.example\n"
             assert operator.json("user", "show", name)["name"] == f"@{name}:test.example"
             assert "test.example" in operator.run("user", "show", name, "--server-name", "other.example", code=1)

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 
+import databases
 from client import User, room_path
 from harness import NotRun, test
 from server import Server, program
@@ -63,6 +64,7 @@ class Senders:
 
 @test("a backup under load is restored with every message and file that there was, and senders hardly notice")
 def under_load(context):
+    databases.needs_sqlite("martlet backup")
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
     restored = Server(folder=os.path.join(place, "data"))
     folder = os.path.join(place, "backup")
@@ -106,6 +108,7 @@ def under_load(context):
 
 @test("a backup is streamed to tar while the server runs, unpacked by it, and restored from the stream")
 def streamed(context):
+    databases.needs_sqlite("martlet backup")
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
     restored = Server(folder=os.path.join(place, "data"))
     unpacked = os.path.join(place, "unpacked")
@@ -152,6 +155,7 @@ def streamed(context):
 
 @test("a killed backup leaves the one before or none, and the next goes on; so does a killed restore")
 def killed(context):
+    databases.needs_sqlite("martlet backup")
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
     folder, target = os.path.join(place, "backup"), os.path.join(place, "data")
     try:
@@ -191,6 +195,7 @@ def killed(context):
 
 @test("a backup killed while clients write disturbs nobody, and the next one has all that was sent before it")
 def killed_under_load(context):
+    databases.needs_sqlite("martlet backup")
     server, place = Server().start(), tempfile.mkdtemp(prefix="martlet-backup-")
     folder, target = os.path.join(place, "backup"), os.path.join(place, "data")
     restored = Server(folder=target)
@@ -251,6 +256,7 @@ def words_of_failure(*words):
 
 @test("a backup onto a full disk says so, ends with 1 and leaves the folder as it was")
 def full_disk(context):
+    databases.needs_sqlite("martlet backup")
     server = Server().start()
     try:
         with small_disk(12) as place:
@@ -280,6 +286,7 @@ def full_disk(context):
 
 @test("a restore onto a full disk says so, ends with 1 and leaves no data folder")
 def full_disk_of_restore(context):
+    databases.needs_sqlite("martlet backup")
     server = Server().start()
     try:
         upload_megabytes(server, 10)
@@ -296,6 +303,7 @@ def full_disk_of_restore(context):
 
 @test("a data folder on a full disk is backed up and checked, with its server stopped, killed or running")
 def full_data_disk(context):
+    databases.needs_sqlite("martlet backup")
     with small_disk(12) as place, tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere:
         data, other = os.path.join(place, "data"), os.path.join(place, "other")
         os.mkdir(data, 0o700)
@@ -321,6 +329,7 @@ def full_data_disk(context):
 
 @test("a backup tells of missing and damaged uploads with a status of its own, and --quiet prints nothing else")
 def damaged_uploads(context):
+    databases.needs_sqlite("martlet backup")
     server = Server().start()
     try:
         upload_megabytes(server, 2)
@@ -346,6 +355,7 @@ def damaged_uploads(context):
 
 @test("backup and check name the owner of a file or folder that belongs to another user")
 def other_users(context):
+    databases.needs_sqlite("martlet backup")
     if os.geteuid() != 0:
         raise NotRun("only root can give files to another user")
     nobody, name = 65534, pwd.getpwuid(65534).pw_name
@@ -386,6 +396,7 @@ def other_users(context):
 
 @test("a restore onto a mount point says that it cannot be replaced, before it copies anything")
 def mount_point(context):
+    databases.needs_sqlite("martlet backup")
     server = Server().start()
     try:
         with tempfile.TemporaryDirectory(prefix="martlet-backup-") as elsewhere, small_disk(12) as place:
@@ -401,6 +412,7 @@ def mount_point(context):
 
 @test("a backup of a newer version is refused in words, and the newer version's data folder can still be backed up")
 def newer_version(context):
+    databases.needs_sqlite("martlet backup")
     server = Server().start()
     try:
         User(server.base)

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from types import SimpleNamespace
 
+import databases
 from client import PASSWORD, User, room_path
 from harness import test
 from server import ROOT, Server, program
@@ -250,6 +251,7 @@ def ends(shell, room):
 
 @test("every command of the shell prints what commands.txt says")
 def commands(context):
+    databases.needs_sqlite("commands.txt")
     server = Server()
     with tempfile.TemporaryDirectory(prefix="martlet-commands-") as folder:
         shell = Transcript(server, folder)

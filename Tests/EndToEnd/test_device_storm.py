@@ -10,6 +10,7 @@ import sqlite3
 import time
 import urllib.request
 
+import databases
 import invariants
 from client import User
 from device_clients import Actor, Watcher, device_keys
@@ -90,6 +91,7 @@ def check_figures(server, metrics):
     """The server counts what waits, over its restarts. It is killed."""
     page = urllib.request.urlopen(f"http://{metrics}/metrics").read().decode()
     server.kill()
+    databases.bring(server.folder)
     with contextlib.closing(sqlite3.connect(f"file:{os.path.join(server.folder, 'martlet.db')}?mode=ro", uri=True)) as database:
         waiting = database.execute("SELECT COUNT(*) FROM to_device").fetchone()[0]
     counted = float(re.search(r"^martlet_to_device_waiting (\S+)$", page, re.MULTILINE)[1])

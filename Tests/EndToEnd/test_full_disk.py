@@ -7,6 +7,7 @@ import tempfile
 import urllib.error
 import urllib.request
 
+import databases
 from client import Api, User, room_path
 from harness import NotRun, test
 from server import Server, free_port
@@ -52,6 +53,7 @@ def fill(user, room):
 
 @test("a full disk: 507 with words, an unhealthy server, one line in the log; reading and deleting work; nothing is lost", alone=True)
 def full_disk(context):
+    databases.needs_sqlite("a full disk")
     context.own_server()
     with small_disk() as folder:
         metrics = f"127.0.0.1:{free_port()}"

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import tempfile
 
+import databases
 import invariants
 from client import User, room_path
 from harness import test
@@ -69,6 +70,9 @@ def damages(context):
         assert server.stop() == 0, server.output()
         assert not invariants.report(server.folder), invariants.report(server.folder)
         for statement, sentence in DAMAGES:
+            # A copy of a database of PostgreSQL has no index of the full text.
+            if databases.is_postgresql and "full_text" in statement:
+                continue
             shutil.rmtree(copy)
             shutil.copytree(server.folder, copy)
             connection = sqlite3.connect(os.path.join(copy, "martlet.db"))

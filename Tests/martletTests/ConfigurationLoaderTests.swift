@@ -57,6 +57,7 @@ struct ConfigurationLoaderTests {
     let samples = [
       "server_name": "a.example", "bind": "127.0.0.1:1,[::1]:2", "public_base_url": "https://a.example",
       "trusted_proxies": "10.0.0.0/8,::1", "web_dir": "/x",
+      "database.url": "postgres://a@b.example/c", "database.password": "p", "database.password_file": "/p",
       "embed_origins": "https://www.example.org,http://localhost:8080", "registration": "closed",
       "presence.enabled": "false", "media.user_quota_bytes": "1000", "media.unauthenticated_downloads": "true",
       "previews.enabled": "false", "previews.denied_urls": "https://*.a.example/*",
@@ -111,7 +112,8 @@ struct ConfigurationLoaderTests {
       "turn.tls_bind": [secure[0], secure[2], secure[3]], "turn.tls_certificate": [secure[0], secure[1], secure[3]],
       "turn.tls_key": Array(secure.dropLast()), "turn.tls_host": secure,
       "turn.uris": ["--turn-secret=a long secret"], "gifs.url": ["--gifs-key=k"], "mail.smtp_url": Array(mail.dropFirst()),
-      "registration_needs_email": mail
+      "registration_needs_email": mail, "database.password": ["--database-url=postgres:///a"],
+      "database.password_file": ["--database-url=postgres:///a"]
     ]
     let companion = companions[name] ?? []
     let flags = ["\(setting.flag)=\(sample)"] + companion
@@ -145,7 +147,7 @@ struct ConfigurationLoaderTests {
       ("server_nam: x\n", "did you mean server_name?"), ("serverName: x\n", "did you mean server_name?"),
       ("level: info\n", "did you mean log.level?"), ("log:\n  levle: info\n", "did you mean log.level?"),
       ("log:\n  server_name: x\n", "did you mean server_name?"), ("sever_naem: x\n", "did you mean server_name?"),
-      ("public_url: x\n", "did you mean public_base_url?"), ("url: x\n", "did you mean gifs.url?"),
+      ("public_url: x\n", "did you mean public_base_url?"), ("url: x\n", "did you mean database.url?"),
       ("log: info\n", "it is a group of settings: indent level, format below it"),
       ("zebra: x\n", "martlet help lists all settings"),
       ("single_sign_on:\n  a:\n    issuers: x\n", "has the settings issuer, client_id")

@@ -16,16 +16,19 @@ package final class Database: Sendable {
 
   /// Opens or creates the database and brings it to the newest of `migrations`.
   ///
-  /// Throws `.unusable` for a path that cannot be used, `.locked` while another process has it open, `.newer` and
-  /// `.migration` for a schema this program must not touch.
+  /// Throws `.unusable` for a path or a database that cannot be used, `.unavailable` for a server that cannot be reached, `.locked` or
+  /// `.occupied` while another process has the database, `.newer` and `.migration` for a schema this program must not touch.
   package init(_ configuration: DatabaseConfiguration, migrations: [Migration]) throws(DatabaseError) {
-    lock = Mutex(try LockFile(for: configuration.path))
-    try Self.create(configuration.path)
+    lock = Mutex(try configuration.path.map { path throws(DatabaseError) in try LockFile(for: path) })
+    if let path = configuration.path { try Self.create(path) }
     let connection = try Connection(configuration, as: .writer)
     do throws(DatabaseError) {
-      try Migrator(path: configuration.path, connection: connection).apply(migrations)
+      guard try !connection.hasTable(DatabaseCopy.progressTable) else {
+        throw .unusable(path: configuration.name, reason: "a copy into it has not ended; run martlet database copy once more")
+      }
+      try Migrator(name: configuration.name, connection: connection).apply(migrations)
     } catch .corrupt(let message) {
-      throw .unusable(path: configuration.path, reason: message)
+      throw .unusable(path: configuration.name, reason: message)
     }
     // Both before either starts a thread: what fails here leaves nothing running.
     readers = try Readers(configuration)
@@ -85,7 +88,7 @@ package final class Database: Sendable {
     return statistics
   }
 
-  /// Finishes what is queued, refuses the rest, moves the log into the database and lets go of the file. Blocks until that
+  /// Finishes what is queued, refuses the rest, moves SQLite's log into the database and lets go of it. Blocks until that
   /// is done. A second call does nothing.
   package func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -99,7 +102,7 @@ package final class Database: Sendable {
   }
 
   /// SQLite creates with the umask's mode, and gives its log the mode of the file: so the file is made first.
-  private static func create(_ path: String) throws(DatabaseError) {
+  static func create(_ path: String) throws(DatabaseError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .unusable(path: path, reason: String(cString: strerror(errno))) }
     Glibc.close(descriptor)

@@ -10,15 +10,22 @@ package struct DatabaseConfiguration: Sendable {
     case normal
   }
 
-  /// The database file. It is created with mode 0600; its folder must exist.
-  package var path: String
+  /// Where the rows are.
+  package enum Place: Sendable {
+    /// An SQLite file. It is created with mode 0600; its folder must exist.
+    case file(String)
+    /// A database of a PostgreSQL server. It must exist; its encoding is UTF8 and its collation C.
+    case server(PostgreSQLAddress)
+  }
+
+  package var place: Place
   package var synchronous: Synchronous = .full
-  /// Reader threads, each with a connection of its own; at least 1.
+  /// Reader threads, each with a connection of its own; at least 1. With PostgreSQL they wait for a network, so there are more.
   package var readerCount = 2
-  /// Page cache of each connection, an upper bound. Little, as there are several and what they drop is nearly always in the
+  /// SQLite: page cache of each connection, an upper bound. Little, as there are several and what they drop is nearly always in the
   /// system's cache still.
   package var cacheBytes = 16 << 20
-  /// How long a statement waits for a lock another process holds.
+  /// SQLite: how long a statement waits for a lock another process holds.
   package var busyTimeoutMilliseconds: Int32 = 5_000
   /// Waiting write jobs beyond which `write` throws `.overloaded`.
   package var writeQueueLimit = 8_192
@@ -26,12 +33,30 @@ package struct DatabaseConfiguration: Sendable {
   package var readQueueLimit = 8_192
   /// Jobs that share one commit at most.
   package var batchLimit = 512
-  /// Pages in the write-ahead log after which it is copied into the database, between two commits; at four
+  /// SQLite: pages in the write-ahead log after which it is copied into the database, between two commits; at four
   /// times as many that waits for readers.
   package var checkpointPages = 4_000
   /// Each write job is run, undone and run again, and only then counts. For tests: a job that may run again leaves nothing behind when it is
   /// undone. `MARTLET_DATABASE_TWICE=1` says so for all databases of the process.
   package var rehearsesJobs = getenv("MARTLET_DATABASE_TWICE") != nil
 
-  package init(path: String) { self.path = path }
+  package init(path: String) { place = .file(path) }
+
+  package init(server: PostgreSQLAddress) {
+    place = .server(server)
+    readerCount = 8
+  }
+
+  /// The file's path, or the server's address without user and password.
+  package var name: String {
+    switch place {
+    case .file(let path): path
+    case .server(let address): address.description
+    }
+  }
+
+  /// nil if there is no file.
+  package var path: String? {
+    if case .file(let path) = place { path } else { nil }
+  }
 }

@@ -13,7 +13,7 @@ package struct DatabaseStatistics: Sendable, Equatable {
   /// Time spent in COMMIT, all together, and the longest one.
   package internal(set) var commitNanoseconds: UInt64 = 0
   package internal(set) var longestCommitNanoseconds: UInt64 = 0
-  /// Pages in the write-ahead log after the last commit.
+  /// Pages in SQLite's write-ahead log after the last commit; 0 with PostgreSQL.
   package internal(set) var logPages = 0
   /// Times the log was copied into the database.
   package internal(set) var checkpoints = 0

@@ -16,7 +16,7 @@
     var binder = SQLBinder(statement, connection)
     repeat (each parameters).bind(to: &binder)
     try binder.check()
-    while try connection.step(statement) { try body(Row(statement: statement.handle)) }
+    while try connection.step(statement) { try body(statement.row) }
   }
 
   /// Returns what `body` makes of the first row, or nil if there is no row. Does not read further rows.
@@ -28,7 +28,18 @@
     var binder = SQLBinder(statement, connection)
     repeat (each parameters).bind(to: &binder)
     try binder.check()
-    return try connection.step(statement) ? try body(Row(statement: statement.handle)) : nil
+    return try connection.step(statement) ? try body(statement.row) : nil
+  }
+
+  /// What the database takes on its disk, SQLite's log aside, and how large one of SQLite's pages is; 0 with PostgreSQL.
+  package func databaseSize() throws -> (bytes: Int64, pageBytes: Int64) {
+    switch connection {
+    case .sqlite:
+      try first("SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()") {
+        ($0.integer(0) * $0.integer(1), $0.integer(1))
+      } ?? (0, 0)
+    case .postgreSQL: (try first("SELECT pg_database_size(current_database())") { $0.integer(0) } ?? 0, 0)
+    }
   }
 
   /// What `body` makes of each row, in order.

@@ -1,64 +1,69 @@
-import CSQLite
-
 /// Receives the values of one statement in the order `$1`, `$2`….
-///
-/// Bytes are copied into the connection's scratch memory, which outlives the statement's use: no allocation per value.
 @usableFromInline package struct SQLBinder {
-  private let statement: Statement
-  private let connection: Connection
-  private var count = 0
-  private var failure = SQLITE_OK
-
-  @usableFromInline init(_ statement: Statement, _ connection: Connection) {
-    self.statement = statement
-    self.connection = connection
+  private enum Target {
+    case sqlite(SQLiteStatement, SQLiteConnection)
+    case postgreSQL(PostgreSQLStatement)
   }
 
-  @usableFromInline package mutating func null() {
-    let index = next()
-    note(sqlite3_bind_null(statement.handle, index))
+  private let target: Target
+  private var count = 0
+
+  @usableFromInline init(_ statement: Statement, _ connection: Connection) {
+    switch (statement, connection) {
+    case (.sqlite(let statement), .sqlite(let connection)):
+      target = .sqlite(statement, connection)
+    case (.postgreSQL(let statement), .postgreSQL):
+      target = .postgreSQL(statement)
+    default: Connection.foreign(statement)
+    }
+  }
+
+  /// NULL, where values of `type` are expected.
+  @usableFromInline package mutating func null(_ type: SQLType) {
+    count += 1
+    switch target {
+    case .sqlite(let statement, _): statement.bindNull(count)
+    case .postgreSQL(let statement): statement.bindNull(type)
+    }
   }
 
   @usableFromInline package mutating func integer(_ value: Int64) {
-    let index = next()
-    note(sqlite3_bind_int64(statement.handle, index, value))
+    count += 1
+    switch target {
+    case .sqlite(let statement, _): statement.bind(value, count)
+    case .postgreSQL(let statement): statement.bind(value)
+    }
   }
 
-  /// UTF-8 text; it may hold zero bytes.
+  /// UTF-8 text; with SQLite it may hold zero bytes.
   @usableFromInline package mutating func text(_ bytes: UnsafeRawBufferPointer) {
-    let index = next()
-    guard let length = Int32(exactly: bytes.count) else { return note(SQLITE_TOOBIG) }
-    let kept = connection.scratch.keep(bytes)
-    let start = (kept ?? bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-    note(sqlite3_bind_text(statement.handle, index, start ?? Self.nothing, length, kept == nil ? Self.copy : nil))
+    count += 1
+    switch target {
+    case .sqlite(let statement, let connection): statement.bindText(bytes, count, connection)
+    case .postgreSQL(let statement): statement.bindText(bytes)
+    }
   }
 
   @usableFromInline package mutating func blob(_ bytes: UnsafeRawBufferPointer) {
-    let index = next()
-    guard let length = Int32(exactly: bytes.count) else { return note(SQLITE_TOOBIG) }
-    guard length > 0 else { return note(sqlite3_bind_zeroblob(statement.handle, index, 0)) }
-    let kept = connection.scratch.keep(bytes)
-    note(sqlite3_bind_blob(statement.handle, index, kept ?? bytes.baseAddress, length, kept == nil ? Self.copy : nil))
-  }
-
-  /// Throws `.misuse` unless every parameter got its value.
-  @usableFromInline func check() throws(DatabaseError) {
-    guard count == statement.parameterCount else {
-      throw .misuse(message: "\(count) values for \(statement.parameterCount) parameters in \(statement.sql)")
-    }
-    guard failure == SQLITE_OK else { throw connection.error(failure, in: statement) }
-  }
-
-  private mutating func next() -> Int32 {
     count += 1
-    return statement.index(ofParameter: count)
+    switch target {
+    case .sqlite(let statement, let connection): statement.bindBlob(bytes, count, connection)
+    case .postgreSQL(let statement): statement.bindBlob(bytes)
+    }
   }
 
-  private mutating func note(_ result: Int32) {
-    if result != SQLITE_OK, failure == SQLITE_OK { failure = result }
+  /// Throws `.misuse` unless every parameter got its value, `.constraint(.dataType)` for a value that the engine cannot store.
+  @usableFromInline func check() throws(DatabaseError) {
+    let expected: Int
+    let sql: StaticString
+    switch target {
+    case .sqlite(let statement, _): (expected, sql) = (statement.parameterCount, statement.sql)
+    case .postgreSQL(let statement): (expected, sql) = (statement.parameterCount, statement.sql)
+    }
+    guard count == expected else { throw .misuse(message: "\(count) values for \(expected) parameters in \(sql)") }
+    switch target {
+    case .sqlite(let statement, let connection): try statement.checkBinding(connection)
+    case .postgreSQL(let statement): try statement.checkBinding()
+    }
   }
-
-  /// SQLITE_TRANSIENT: SQLite makes its own copy.
-  private static var copy: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-  private static var nothing: UnsafePointer<CChar> { UnsafePointer(bitPattern: 1)! }
 }

@@ -58,7 +58,7 @@ extension Optional: SQLParameter where Wrapped: SQLParameter {
   @inlinable package func bind(to binder: inout SQLBinder) {
     switch self {
     case .some(let value): value.bind(to: &binder)
-    case .none: binder.null()
+    case .none: binder.null(Wrapped.sqlType)
     }
   }
 }

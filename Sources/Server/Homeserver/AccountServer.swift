@@ -5,9 +5,9 @@ import MatrixModel
 package enum AccountServer {
   /// Returns the name of the server; nil if there are no accounts.
   ///
-  /// Opens the database at `path` for this, and brings its schema up to date. Throws `DatabaseError`.
-  package static func name(inDatabase path: String, tables: [String]) async throws -> ServerName? {
-    let database = try Database(DatabaseConfiguration(path: path), migrations: Schema.migrations(with: tables))
+  /// Opens the database for this, and brings its schema up to date. Throws `DatabaseError`.
+  package static func name(in configuration: DatabaseConfiguration, tables: [String]) async throws -> ServerName? {
+    let database = try Database(configuration, migrations: Schema.migrations(with: tables))
     defer { database.close() }
     return try await database.read { try name($0) }
   }

@@ -1,4 +1,5 @@
 import CallServer
+import Database
 import EventLoop
 import Glibc
 import HTTPServer
@@ -32,12 +33,16 @@ struct AdminConnection: Sendable {
   static func open(_ loaded: LoadedConfiguration) async throws -> AdminConnection {
     var configuration = loaded.configuration
     let isNamed = loaded.origins["server_name"] != nil
-    try DataDirectory.requireDatabase(in: configuration.dataDirectory)
+    let database = try configuration.database.configuration()
+    // A server that runs may know a database that these settings do not name.
+    if database == nil, !DataDirectory.isInUse(configuration.dataDirectory) {
+      try DataDirectory.requireDatabase(in: configuration.dataDirectory)
+    }
     do {
       let directory = try DataDirectory(configuration.dataDirectory)
       if !isNamed,
         let name = try await AccountServer.name(
-          inDatabase: directory.path + "/martlet.db", tables: CallTables.statements)
+          in: database ?? DatabaseConfiguration(path: directory.path + "/martlet.db"), tables: CallTables.statements)
       {
         configuration.serverName = name.text.string
       }

@@ -1,5 +1,6 @@
 import Backup
 import CallServer
+import Database
 import Glibc
 import Homeserver
 import JSON
@@ -12,16 +13,21 @@ import Telemetry
 struct DataCommand: Sendable {
   let syntax: CommandSyntax
   let summary: String
+  /// Whether it works on the data folder with the database in it.
+  private let needsFolder: Bool
   /// Throws `BackupError`. Returns what the program ends with.
   private let run: @Sendable (CommandArguments, Configuration) throws -> ExitStatus
 
   private init(
     _ name: String, _ operands: [String] = [], options: [CommandSyntax.Option] = [], _ summary: String,
+    needsFolder: Bool = true,
     _ run: @escaping @Sendable (CommandArguments, Configuration) throws -> ExitStatus
   ) {
     syntax = CommandSyntax(
-      words: [name], operands: operands, options: options + [CommandSyntax.Option(name: "--json")], takesSettings: true)
+      words: name.split(separator: " ").map(String.init), operands: operands,
+      options: options + [CommandSyntax.Option(name: "--json")], takesSettings: true)
     self.summary = summary
+    self.needsFolder = needsFolder
     self.run = run
   }
 
@@ -72,8 +78,48 @@ struct DataCommand: Sendable {
       "Tells what is wrong with the data folder and ends with 1 if something is. --hashes reads all files; --repair mends what can be mended without loss."
     ) { arguments, configuration in
       try check(arguments, configuration.dataDirectory)
-    }
+    },
+    databaseCopy
   ]
+
+  private static let databaseCopy = DataCommand(
+    "database copy",
+    options: [CommandSyntax.Option(name: "--from", value: "DATABASE"), CommandSyntax.Option(name: "--to", value: "DATABASE")],
+    "Copies all rows between SQLite and PostgreSQL, into an empty database, and compares both. A DATABASE is sqlite:PATH or a URL as in database.url; without --from or --to, database.url. No server may use either. Files and keys stay in data_dir; the search index is made anew. A copy that was stopped goes on.",
+    needsFolder: false
+  ) { arguments, configuration in
+    let copied = try DatabaseCopy.run(
+      from: try database(arguments.text("--from"), "--from", configuration),
+      to: try database(arguments.text("--to"), "--to", configuration),
+      migrations: Schema.migrations(with: CallTables.statements), reset: Schema.rebuilding
+    ) { progress in
+      LogSink.standardError(Array("\(progress.table): \(count(progress.rows, "row"))\(progress.isCopied ? "" : " …")\n".utf8))
+    }
+    show(arguments, "\(count(copied.rows, "row")) of \(count(copied.tables, "table")) are the same in both databases") {
+      writer in
+      writer.member("tables", Int64(copied.tables))
+      writer.member("rows", Int64(copied.rows))
+    }
+    return .success
+  }
+
+  private static func database(_ text: String?, _ option: String, _ configuration: Configuration) throws
+    -> DatabaseConfiguration
+  {
+    if let text, text.hasPrefix("sqlite:"), text.utf8.count > 7 {
+      return DatabaseConfiguration(path: String(text.dropFirst(7)))
+    }
+    if let text {
+      guard let address = PostgreSQLAddress(text) else {
+        throw UsageError("\(option) is neither sqlite:PATH nor a URL such as postgres://user@host/name")
+      }
+      return DatabaseConfiguration(server: address)
+    }
+    guard let database = try configuration.database.configuration() else {
+      throw UsageError("\(option) is missing, and database.url is not set")
+    }
+    return database
+  }
 
   /// The faults that `check` prints for people.
   private static let faultsShown = 200
@@ -166,7 +212,9 @@ struct DataCommand: Sendable {
   }
 
   static func named(by words: [String]) -> (command: DataCommand, rest: [String])? {
-    for command in all where words.starts(with: command.syntax.words) { return (command, Array(words.dropFirst())) }
+    for command in all where words.starts(with: command.syntax.words) {
+      return (command, Array(words.dropFirst(command.syntax.words.count)))
+    }
     return nil
   }
 
@@ -174,6 +222,11 @@ struct DataCommand: Sendable {
     do {
       let arguments = try CommandArguments(words, for: syntax)
       let loaded = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
+      guard !needsFolder || loaded.configuration.database.url == nil else {
+        throw StartError.failed(
+          "martlet \(syntax.words.joined(separator: " ")) knows databases of SQLite only, and database.url is set: back up the database with PostgreSQL's own tools, such as pg_dump, and then data_dir"
+        )
+      }
       return try run(arguments, loaded.configuration)
     } catch let error as UsageError {
       Program.complain(error.description)

@@ -6,24 +6,11 @@
 /// found by any run of characters.
 /// Measured choice: Documentation/Decisions/0007-search.md.
 package enum FullTextIndex {
-  /// Creates the index, for a migration. A database has one.
-  ///
-  /// `scope` holds one word per document, `s` and the scope's number, so that a search in few scopes reads only theirs.
-  ///
-  /// Segments are merged eight at a time, not four: a tenth less work for each document.
-  package static let statements = [
-    "CREATE VIRTUAL TABLE full_text USING fts5(scope, body, tokenize = 'unicode61 remove_diacritics 2')",
-    "INSERT INTO full_text(full_text, rank) VALUES ('automerge', 8)"
-  ]
+  /// Creates the index, for a migration; each engine has statements of its own for it. A database has one.
+  package static let statements = [creation]
 
-  /// Deletes the document `$1`.
-  package static let deletionOfDocument: StaticString = "DELETE FROM full_text WHERE rowid = $1"
-
-  /// Deletes at most `$2` documents of the scope `$1`.
-  package static let deletionOfScope: StaticString = """
-    DELETE FROM full_text WHERE rowid IN (
-      SELECT rowid FROM full_text WHERE full_text MATCH 'scope : "s' || $1 || '"' LIMIT $2)
-    """
+  /// Stands for the engine's statements.
+  static let creation = "CREATE FULL TEXT INDEX"
 }
 
 /// One document that matched.
@@ -37,9 +24,12 @@ package struct FullTextMatch: Sendable {
 /// What is searched for: documents that have all of the terms.
 package struct FullTextQuery: Sendable {
   /// As they stand in the text, for highlighting; empty where the text has nothing to search for.
-  package let terms: [String]
-  /// In the engine's language; every word in it is quoted and made of letters and digits only.
-  let expression: String
+  package var terms: [String] { parts.map(\.text) }
+  /// What each engine makes an expression of in its own language.
+  let parts: [TextSegments.Term]
+  /// Where to look; nil is everywhere.
+  let scopes: [Int64]?
+  private let matchesBeginnings: Bool
 
   /// Terms looked at of a text; further ones are passed over.
   package static let termsLimit = 32
@@ -54,21 +44,18 @@ package struct FullTextQuery: Sendable {
   ///     few matches are looked at; whole words cost the matches alone.
   package init(_ text: String, in scopes: [Int64]? = nil, matchesBeginnings: Bool = true) {
     precondition(scopes?.count ?? 0 <= Self.scopesLimit, "every scope costs a walk through it")
-    let terms = TextSegments.terms(of: text).prefix(Self.termsLimit)
-    self.terms = terms.map(\.text)
-    let body = terms.map { term in
-      let quoted = "\"" + term.parts.joined(separator: " ") + "\""
-      let isLong = term.parts.last?.unicodeScalars.count ?? 0 >= Self.prefixCharacters
-      return matchesBeginnings && term.isSpaced && isLong ? quoted + "*" : quoted
-    }
-    var expression = "body : (" + body.joined(separator: " AND ") + ")"
-    if let scopes { expression = "scope : (" + scopes.map { "\"s\($0)\"" }.joined(separator: " OR ") + ") AND " + expression }
-    self.expression = expression
-    isEmpty = terms.isEmpty || scopes?.isEmpty ?? false
+    parts = Array(TextSegments.terms(of: text).prefix(Self.termsLimit))
+    self.scopes = scopes
+    self.matchesBeginnings = matchesBeginnings
+  }
+
+  /// Whether the last word of a term also matches the beginnings of words.
+  func matchesBeginnings(of term: TextSegments.Term) -> Bool {
+    matchesBeginnings && term.isSpaced && term.parts.last?.unicodeScalars.count ?? 0 >= Self.prefixCharacters
   }
 
   /// Whether nothing can match.
-  package let isEmpty: Bool
+  package var isEmpty: Bool { parts.isEmpty || scopes?.isEmpty ?? false }
 }
 
 extension ReadTransaction {
@@ -82,21 +69,12 @@ extension ReadTransaction {
     guard !query.isEmpty else { return }
     struct Enough: Error {}
     func take(_ row: Row) throws {
-      let match = FullTextMatch(
-        document: row.integer(0), scope: Int64(row.text(1).dropFirst()) ?? 0, rank: row.integer(2))
-      if try !body(match) { throw Enough() }
+      if try !body(FullTextMatch(document: row.integer(0), scope: row.integer(1), rank: row.integer(2))) { throw Enough() }
     }
     do {
-      if isRanked {
-        try self.query(
-          """
-          SELECT rowid, scope, CAST(bm25(full_text, 0.0, 1.0) * -1000000000 AS INTEGER) FROM full_text
-          WHERE full_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3
-          """, query.expression, document, limit, forEach: take)
-      } else {
-        try self.query(
-          "SELECT rowid, scope, 0 FROM full_text WHERE full_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3",
-          query.expression, document, limit, forEach: take)
+      switch connection {
+      case .sqlite: try sqliteMatches(query, below: document, limit: limit, isRanked: isRanked, forEach: take)
+      case .postgreSQL: try postgreSQLMatches(query, below: document, limit: limit, isRanked: isRanked, forEach: take)
       }
     } catch is Enough {}
   }
@@ -105,19 +83,46 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Adds a document that is not there yet. Throws `DatabaseError.constraint` for one that is.
   package func addFullText(_ text: String, document: Int64, scope: Int64) throws {
-    try execute(
-      "INSERT INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)", TextSegments.indexed(text))
+    let text = TextSegments.indexed(text)
+    switch connection {
+    case .sqlite:
+      try execute("INSERT INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)", text)
+    case .postgreSQL:
+      try execute(
+        "INSERT INTO full_text(document, scope, words) VALUES ($1, $2, $3::tsvector)", document, scope,
+        FullTextVector.text(of: text, in: scope))
+    }
   }
 
   /// Adds a document, or puts it in the place of what it was.
   package func replaceFullText(_ text: String, document: Int64, scope: Int64) throws {
-    try execute(
-      "INSERT OR REPLACE INTO full_text(rowid, scope, body) VALUES ($1, $2, $3)", document, "s\(scope)",
-      TextSegments.indexed(text))
+    try removeFullText(document: document)
+    try addFullText(text, document: document, scope: scope)
   }
 
   /// Takes a document out, if it is there.
   package func removeFullText(document: Int64) throws {
-    try execute(FullTextIndex.deletionOfDocument, document)
+    switch connection {
+    case .sqlite: try execute("DELETE FROM full_text WHERE rowid = $1", document)
+    case .postgreSQL: try execute("DELETE FROM full_text WHERE document = $1", document)
+    }
+  }
+
+  /// Takes out at most `limit` documents of a scope and returns how many it did.
+  package func removeFullText(scope: Int64, limit: Int) throws -> Int {
+    switch connection {
+    case .sqlite:
+      try changes(
+        """
+        DELETE FROM full_text WHERE rowid IN (
+          SELECT rowid FROM full_text WHERE full_text MATCH 'scope : "s' || $1 || '"' LIMIT $2)
+        """, scope, limit)
+    case .postgreSQL:
+      try changes(
+        """
+        DELETE FROM full_text WHERE document IN (
+          SELECT document FROM full_text WHERE words @@ $1::tsquery LIMIT $2)
+        """, FullTextVector.scope(scope), limit)
+    }
   }
 }

@@ -28,14 +28,10 @@ package final class CommittedRows {
   init(on connection: Connection) { self.connection = connection }
 
   package func read<Value>(_ body: (ReadTransaction) throws -> Value) throws -> Value {
-    if !connection.isInTransaction { try connection.run("BEGIN") }
+    if !connection.isInTransaction { try connection.beginReading() }
     return try body(ReadTransaction(on: connection))
   }
 
   /// Before the next job, which begins a transaction of its own.
-  func end() {
-    guard connection.isInTransaction else { return }
-    // A ROLLBACK that fails has still ended the transaction (SQLite's documentation of it).
-    do throws(DatabaseError) { try connection.run("ROLLBACK") } catch {}
-  }
+  func end() { connection.rollBack() }
 }

@@ -15,7 +15,7 @@ struct Checkpoints {
   }
 
   /// After each commit and its answers. True when a checkpoint was made.
-  mutating func logHasGrown(on writer: Connection) -> Bool {
+  mutating func logHasGrown(on writer: SQLiteConnection) -> Bool {
     let now = writer.logPages
     if now < noticedPages { noticedPages = 0 }  // the log began anew
     guard now > pages, now > noticedPages + pages / 2 else { return false }
@@ -30,7 +30,7 @@ struct Checkpoints {
   }
 
   /// At the end: everything into the database, the log emptied.
-  func finish(on writer: Connection) {
+  func finish(on writer: SQLiteConnection) {
     sqlite3_wal_checkpoint_v2(writer.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
   }
 }

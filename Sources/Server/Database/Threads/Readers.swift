@@ -41,15 +41,13 @@ private final class Reader: @unchecked Sendable {
   private func run(_ job: Job<ReadTransaction>) {
     guard !job.isCancelled() else { return job.fail(CancellationError()) }
     do {
-      try connection.run("BEGIN")
+      try connection.beginReading()
       let resume = try job.perform(transaction)
       // Before the caller goes on: an open read transaction holds back the log.
-      try connection.run("COMMIT")
+      try connection.endReading()
       resume()
     } catch {
-      if connection.isInTransaction {
-        do throws(DatabaseError) { try connection.run("ROLLBACK") } catch {}
-      }
+      connection.rollBack()
       job.fail(error)
     }
   }

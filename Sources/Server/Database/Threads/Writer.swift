@@ -1,10 +1,9 @@
-import CSQLite
 import Glibc
 import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
 ///
-/// Unchecked: `connection`, `transaction`, `checkpoints` and `publisher` belong to the thread after `start`, and to nobody after `stop`.
+/// Unchecked: `connection`, `transaction`, `checkpoints`, `publisher` and `unanswered` belong to the thread after `start`, and to nobody after `stop`.
 final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
 
@@ -17,8 +16,20 @@ final class Writer: @unchecked Sendable {
   private let transaction: WriteTransaction
   private let batchLimit: Int
   private let rehearsesJobs: Bool
-  private var checkpoints: Checkpoints
+  /// nil where there is no log of ours.
+  private var checkpoints: Checkpoints?
   private var publisher: CommitPublisher
+  /// A commit that the server did not answer: its jobs were told that the database is gone, and whether it is durable is not known yet.
+  private var unanswered: UnansweredCommit?
+
+  private struct UnansweredCommit {
+    let before: WriteTransaction.Mark
+    /// The number in the head's row that it would have made.
+    let batch: Int64
+  }
+
+  /// Jobs in a batch of PostgreSQL at most: beyond 64 savepoints every reader pays for them.
+  private static let postgreSQLBatchLimit = 50
 
   /// `connection` has the newest schema already.
   init(
@@ -30,9 +41,15 @@ final class Writer: @unchecked Sendable {
     transaction = WriteTransaction(on: connection, position: head)
     committedPosition = Atomic(head)
     queue = BoundedQueue(limit: configuration.writeQueueLimit)
-    batchLimit = max(1, configuration.batchLimit)
     rehearsesJobs = configuration.rehearsesJobs
-    checkpoints = Checkpoints(configuration)
+    switch connection {
+    case .sqlite:
+      batchLimit = max(1, configuration.batchLimit)
+      checkpoints = Checkpoints(configuration)
+    case .postgreSQL:
+      batchLimit = max(1, min(configuration.batchLimit, Self.postgreSQLBatchLimit))
+      checkpoints = nil
+    }
   }
 
   func start() -> WorkerThread {
@@ -41,28 +58,35 @@ final class Writer: @unchecked Sendable {
       while queue.take(upTo: batchLimit, into: &batch) {
         commit(batch)
         batch.removeAll(keepingCapacity: true)
-        if checkpoints.logHasGrown(on: connection) { statistics.withLock { $0.checkpoints += 1 } }
+        keepLogSmall()
       }
       var none: [Never] = []
       _ = others.take(upTo: 0, into: &none)
-      checkpoints.finish(on: connection)
+      if case .sqlite(let connection) = connection { checkpoints?.finish(on: connection) }
       connection.close()
     }
   }
 
+  private func keepLogSmall() {
+    guard case .sqlite(let connection) = connection else { return }
+    if checkpoints?.logHasGrown(on: connection) == true { statistics.withLock { $0.checkpoints += 1 } }
+  }
+
   private func commit(_ batch: [WriteJob]) {
-    let before = transaction.mark
     var succeeded: [(job: WriteJob, resume: @Sendable () -> Void)] = []
     succeeded.reserveCapacity(batch.count)
     // Told after the commit like the others: what made a job throw may be rows that are not durable yet.
     var failed: [(job: WriteJob, error: any Error)] = []
     defer { for (job, error) in failed { job.fail(error) } }
+    let head: Connection.Head?
     do throws(DatabaseError) {
-      try connection.run("BEGIN IMMEDIATE")
+      head = try begin()
     } catch {
+      connection.rollBack()
       for job in batch { job.fail(error) }
       return
     }
+    let before = transaction.mark
     for (index, job) in batch.enumerated() {
       guard !job.isCancelled() else {
         failed.append((job, CancellationError()))
@@ -83,32 +107,37 @@ final class Writer: @unchecked Sendable {
     }
     let started = Self.now()
     do throws(DatabaseError) {
-      if transaction.position != before.position { try saveHead() }
-      try connection.run("COMMIT")
+      try connection.commit(transaction.position, hasMoved: transaction.position != before.position)
     } catch {
-      return giveUp(succeeded.map(\.job), to: before, because: error)
+      guard case .unavailable = error, let head else { return giveUp(succeeded.map(\.job), to: before, because: error) }
+      unanswered = UnansweredCommit(before: before, batch: head.batch + 1)
+      for (job, _) in succeeded { job.fail(error) }
+      return settle()
     }
     record(writes: succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started)
-    transaction.publish(to: &publisher, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
+    publish()
     for (_, resume) in succeeded { resume() }
+  }
+
+  private func publish() {
+    transaction.publish(to: &publisher, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
   }
 
   /// Runs one job in its own savepoint; when it throws, its rows, position and staging are undone.
   private func run(_ job: WriteJob) throws -> @Sendable () -> Void {
     let mark = transaction.mark
     do {
-      try connection.run("SAVEPOINT job")
+      try connection.beginPart()
       let resume = try job.perform(transaction)
-      try connection.run("RELEASE job")
+      try connection.keepPart()
       return resume
     } catch {
       if connection.isInTransaction {
         do throws(DatabaseError) {
-          try connection.run("ROLLBACK TO job")
-          try connection.run("RELEASE job")
+          try connection.undoPart()
         } catch {
           // The savepoint cannot be undone alone: the transaction goes as a whole.
-          rollBack()
+          connection.rollBack()
         }
       }
       transaction.undo(to: mark)
@@ -123,7 +152,7 @@ final class Writer: @unchecked Sendable {
     do {
       return try job.perform(transaction)
     } catch {
-      rollBack()
+      connection.rollBack()
       transaction.undo(to: mark)
       throw error
     }
@@ -132,27 +161,16 @@ final class Writer: @unchecked Sendable {
   /// Runs a job and undoes it. Whether it throws is seen when it runs again.
   private func rehearse(_ job: WriteJob) throws(DatabaseError) {
     let mark = transaction.mark
-    try connection.run("SAVEPOINT rehearsal")
-    _ = try? job.perform(transaction)
-    if connection.isInTransaction {
-      try connection.run("ROLLBACK TO rehearsal")
-      try connection.run("RELEASE rehearsal")
-    }
-    transaction.undo(to: mark)
+    defer { transaction.undo(to: mark) }
+    try connection.rehearse { _ = try? job.perform(transaction) }
   }
 
   /// Nothing of the batch is kept.
   private func giveUp(_ jobs: [WriteJob], to mark: WriteTransaction.Mark, because error: DatabaseError) {
-    rollBack()
+    connection.rollBack()
     transaction.undo(to: mark)
     statistics.withLock { $0.failedCommits += 1 }
     for job in jobs { job.fail(error) }
-  }
-
-  private func rollBack() {
-    guard connection.isInTransaction else { return }
-    // A ROLLBACK that fails has still ended the transaction (SQLite's documentation of it).
-    do throws(DatabaseError) { try connection.run("ROLLBACK") } catch {}
   }
 
   private static func lost(_ error: any Error) -> DatabaseError {
@@ -181,16 +199,39 @@ final class Writer: @unchecked Sendable {
 
 // The stream's head: in memory while running, in one row of the database otherwise.
 extension Writer {
-  static let headTable = "CREATE TABLE stream_head(id INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT"
-
   private static func head(of connection: Connection) throws(DatabaseError) -> Int64 {
     let statement = try connection.takeOutside("SELECT position FROM stream_head WHERE id = 1")
     defer { connection.giveBack(statement) }
     guard try connection.step(statement) else { throw .corrupt(message: "stream_head has no row") }
-    return Row(statement: statement.handle).integer(0)
+    return statement.row.integer(0)
   }
 
-  private func saveHead() throws(DatabaseError) {
-    try transaction.execute("UPDATE stream_head SET position = $1 WHERE id = 1", transaction.position)
+  /// Begins a batch, and settles what the last one left open.
+  private func begin() throws(DatabaseError) -> Connection.Head? {
+    guard let head = try connection.beginBatch() else { return nil }
+    if let unanswered {
+      self.unanswered = nil
+      if head.batch == unanswered.batch {
+        // Not in this transaction: followers read in one of their own.
+        connection.rollBack()
+        publish()
+        return try begin()
+      }
+      statistics.withLock { $0.failedCommits += 1 }
+      transaction.undo(to: unanswered.before)
+    }
+    guard head.position == transaction.position else {
+      throw .corrupt(
+        message:
+          "the stream is at \(head.position) in the database and at \(transaction.position) here: the database was changed from outside, or went back to an earlier state; start the server anew"
+      )
+    }
+    return head
+  }
+
+  /// Finds out at once, if the server can be reached, what became of a commit without an answer; otherwise the next batch does.
+  private func settle() {
+    do throws(DatabaseError) { _ = try begin() } catch {}
+    connection.rollBack()
   }
 }

@@ -83,7 +83,7 @@ package final class DailyStatistics: Sendable {
         SELECT CASE WHEN timestamp >= $1 AND timestamp < $2 THEN $1 ELSE $2 END AS of_day, COUNT(*), $4 FROM event
         WHERE position > $3 AND position <= $4 AND type IN ('m.room.message', 'm.room.encrypted', 'm.sticker')
         GROUP BY of_day
-        ON CONFLICT(day) DO UPDATE SET messages = messages + excluded.messages
+        ON CONFLICT(day) DO UPDATE SET messages = daily_statistics.messages + excluded.messages
         """, yesterday, today, start, end)
       try tx.execute(
         "INSERT INTO daily_statistics(day, counted) VALUES ($1, $2) ON CONFLICT(day) DO UPDATE SET counted = excluded.counted",

@@ -31,6 +31,9 @@ package enum Schema {
     AdministrationTables.statements
   ]
 
+  /// What makes the server build anew, at its next start, what it has made of other rows.
+  package static let rebuilding = SearchTables.rebuilding
+
   /// - Parameter tables: statements of modules above, whose rows lie in the same database.
   package static func migrations(with tables: [String] = []) -> [Migration] {
     [

@@ -25,6 +25,15 @@ struct ErrorAnswers: Sendable {
     case let error as HTTPError: return Self.response(Self.matrixError(error))
     case BlockingPoolError.queueFull, DatabaseError.overloaded:
       return Self.response(.limitExceeded(retryAfterMilliseconds: 1_000))
+    // Text with U+0000, which PostgreSQL cannot store.
+    case DatabaseError.constraint(.dataType, _):
+      return Self.response(.badJSON("The request has text that the server cannot store, such as U+0000."))
+    case DatabaseError.unavailable(let message):
+      log.error("the database is away", ["request": .text(request.id), "error": .text(message)])
+      var response = Self.response(
+        MatrixError(status: 503, .unknown, "The server cannot reach its database. Try again in a moment."))
+      response.headers["Retry-After"] = "1"
+      return response
     case is DiskFullError: return diskFull(hasFailed: false)
     case DatabaseError.full: return diskFull(hasFailed: true)
     // For some files SQLite reports only that it could not write them.

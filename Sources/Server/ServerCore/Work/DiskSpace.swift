@@ -67,8 +67,8 @@ package final class DiskSpace: Sendable {
     start = now()
   }
 
-  /// - Parameter log: the path of the database's write-ahead log.
-  package convenience init(folder: String, log: String) {
+  /// - Parameter log: the path of the database's write-ahead log; nil if it lies elsewhere.
+  package convenience init(folder: String, log: String?) {
     self.init(measure: { Self.measure(folder, log: log) })
   }
 
@@ -122,7 +122,7 @@ package final class DiskSpace: Sendable {
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 
-  private static func measure(_ folder: String, log: String) -> Measure? {
+  private static func measure(_ folder: String, log: String?) -> Measure? {
     var status = statvfs()
     guard statvfs(folder, &status) == 0, status.f_blocks > 0 else { return nil }
     let block = Int64(clamping: status.f_frsize)
@@ -130,7 +130,7 @@ package final class DiskSpace: Sendable {
     let isOutOfFiles = status.f_files > 0 && status.f_favail == 0
     return Measure(
       freeBytes: isOutOfFiles ? 0 : Int64(clamping: status.f_bavail) * block,
-      capacityBytes: Int64(clamping: status.f_blocks) * block, logBytes: size(of: log))
+      capacityBytes: Int64(clamping: status.f_blocks) * block, logBytes: log.map(size) ?? 0)
   }
 }
 

@@ -8,4 +8,7 @@ package enum SearchTables {
       "CREATE TABLE search_progress(id INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT",
       "INSERT INTO search_progress(id, position) VALUES (1, 0)"
     ]
+
+  /// Makes the indexer begin anew.
+  package static let rebuilding = ["UPDATE search_progress SET position = 0 WHERE id = 1"]
 }

@@ -35,7 +35,9 @@ package struct RoomLoader {
     }
     let tail = try events(in: number, before: .max, limit: RoomSnapshot.tailLimit)
     guard let newest = tail.first else { return nil }
-    let others = try transaction.all("SELECT event_id, depth FROM forward_extremity WHERE room = $1", number) { row in
+    let others = try transaction.all(
+      "SELECT event_id, depth FROM forward_extremity WHERE room = $1 ORDER BY event_id", number
+    ) { row in
       RoomSnapshot.Extremity(eventID: row.identifier(0), depth: row.integer(1))
     }
     let isRelated = try transaction.first("SELECT 1 FROM event_relation WHERE room = $1 LIMIT 1", number) { _ in true }
@@ -91,6 +93,7 @@ package struct RoomLoader {
         WHERE c.room = $1 AND c.position = (
           SELECT MAX(newest.position) FROM state_change newest
           WHERE newest.room = c.room AND newest.type = c.type AND newest.state_key = c.state_key AND newest.position <= $2)
+        ORDER BY c.type, c.state_key
         """, room, position, forEach: body)
     }
   }

@@ -1,5 +1,3 @@
-import Database
-
 /// Where rooms have rows: what a purge deletes, table by table. A chapter that keeps rows of rooms or events adds its own here.
 package enum RoomRows {
   /// By what the room `$1` is known and found: goes first, with what says that it is there.
@@ -14,8 +12,8 @@ package enum RoomRows {
   ]
 
   /// Each deletes at most about `$2` rows of the room with the number `$1`; it is run until it deletes none.
+  /// Full text goes besides.
   static let ofRoom: [StaticString] = [
-    FullTextIndex.deletionOfScope,
     """
     DELETE FROM event_relation WHERE room = $1 AND (parent, position) IN (
       SELECT parent, position FROM event_relation WHERE room = $1 ORDER BY parent, position LIMIT $2)
@@ -58,9 +56,8 @@ package enum RoomRows {
   /// Each deletes the few rows that the user `$1` has for the room with the ID `$2`.
   static let ofMemberByRoomID: [StaticString] = ["DELETE FROM account_data WHERE user_id = $1 AND room_id = $2"]
 
-  /// Each deletes what goes with one event that is no state: `$1` is its position.
+  /// Each deletes what goes with one event that is no state: `$1` is its position. Full text goes besides.
   static let ofEvent: [StaticString] = [
-    FullTextIndex.deletionOfDocument,
     """
     UPDATE room_thread SET messages = messages - 1, latest = COALESCE((
         SELECT MAX(position) FROM event_relation

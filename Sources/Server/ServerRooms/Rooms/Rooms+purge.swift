@@ -80,11 +80,9 @@ extension Rooms {
 
   private func deleteRows(of number: RoomNumber, _ roomID: RoomID) async throws {
     while try await deleteMembers(of: number, roomID) {}
+    while try await database.write({ try $0.removeFullText(scope: number.value, limit: Self.purgeBatchRows) }) > 0 {}
     for statement in RoomRows.ofRoom {
-      var deleted = 1
-      while deleted > 0 {
-        deleted = try await database.write { try $0.changes(statement, number, Self.purgeBatchRows) }
-      }
+      while try await database.write({ try $0.changes(statement, number, Self.purgeBatchRows) }) > 0 {}
     }
     try await database.write { transaction in
       try transaction.execute("UPDATE purged_room SET complete = 1 WHERE room = $1", number)

@@ -79,6 +79,7 @@ extension Rooms {
   /// Deletes events that are no state, and what goes with each, from the rows and from the room's snapshot.
   func delete(_ positions: [Int64], of room: RoomSnapshot, in transaction: WriteTransaction) throws {
     for position in positions {
+      try transaction.removeFullText(document: position)
       for statement in RoomRows.ofEvent { try transaction.execute(statement, position) }
     }
     guard let oldest = room.tail.first, let last = positions.max(), last >= oldest.position,

@@ -11,20 +11,15 @@ extension Routes {
 
     onAdmin(.get, Self.ownAdministration + "/health") { _, _ in
       let statistics = database.statistics
-      let (pages, pageBytes) =
-        try await database.read { tx in
-          try tx.first("SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()") {
-            ($0.integer(0), $0.integer(1))
-          }
-        } ?? (0, 0)
+      let size = try await database.read { try $0.databaseSize() }
       let (disk, times) = (configuration.disk.current, configuration.requestTimes.summary)
       return .json(capacity: 1_024) { writer in
         writer.object { writer in
           writer.member("version", configuration.version)
           writer.member("server_name", name)
           writer.member("started_ts", started)
-          writer.member("database_bytes", pages * pageBytes)
-          writer.member("database_log_bytes", Int64(statistics.logPages) * pageBytes)
+          writer.member("database_bytes", size.bytes)
+          writer.member("database_log_bytes", Int64(statistics.logPages) * size.pageBytes)
           if let disk {
             writer.member("disk_free_bytes", disk.freeBytes)
             writer.member("disk_bytes", disk.capacityBytes)

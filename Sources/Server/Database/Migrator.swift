@@ -1,8 +1,7 @@
-import CSQLite
-
 /// Brings a database to the newest schema, one transaction per step.
 struct Migrator {
-  let path: String
+  /// Of the database, for messages.
+  let name: String
   let connection: Connection
 
   /// Throws `.newer` for a database of a later program, `.migration` when the histories differ or a step fails.
@@ -12,13 +11,13 @@ struct Migrator {
     let applied = try appliedSteps()
     let newest = migrations.last?.version ?? 0
     if let last = applied.last, last.version > newest {
-      throw .newer(path: path, version: last.version, supported: newest)
+      throw .newer(path: name, version: last.version, supported: newest)
     }
     for (step, migration) in zip(applied, migrations) {
       guard step.version == migration.version, step.name == migration.name else {
         throw .migration(
           version: migration.version, name: migration.name,
-          reason: "the database \(path) has step \(step.version) (\(step.name)) in its place")
+          reason: "the database \(name) has step \(step.version) (\(step.name)) in its place")
       }
     }
     for migration in migrations.dropFirst(applied.count) { try apply(migration) }
@@ -35,18 +34,18 @@ struct Migrator {
   }
 
   private func prepare() throws(DatabaseError) {
-    guard try count("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'") == 0 else { return }
+    guard try !connection.hasTable("schema_version") else { return }
     try transaction { () throws(DatabaseError) in
-      try connection.execute(Writer.headTable)
+      try define(Self.headTable)
       try connection.execute("INSERT INTO stream_head(id, position) VALUES (1, 0)")
-      try connection.execute("CREATE TABLE schema_version(version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
+      try define("CREATE TABLE schema_version(version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
     }
   }
 
   private func apply(_ migration: Migration) throws(DatabaseError) {
     do throws(DatabaseError) {
       try transaction { () throws(DatabaseError) in
-        for statement in migration.statements { try connection.execute(statement) }
+        for statement in migration.statements { try define(statement) }
         let record = try connection.take("INSERT INTO schema_version(version, name) VALUES ($1, $2)")
         defer { connection.giveBack(record) }
         var binder = SQLBinder(record, connection)
@@ -60,33 +59,35 @@ struct Migrator {
     }
   }
 
+  /// The newest step that the database has; nil if none.
+  func version() throws(DatabaseError) -> Int? { try appliedSteps().last?.version }
+
   private func appliedSteps() throws(DatabaseError) -> [(version: Int, name: String)] {
     let statement = try connection.takeOutside("SELECT version, name FROM schema_version ORDER BY version")
     defer { connection.giveBack(statement) }
     var steps: [(version: Int, name: String)] = []
     while try connection.step(statement) {
-      let row = Row(statement: statement.handle)
+      let row = statement.row
       steps.append((Int(row.integer(0)), row.text(1)))
     }
     return steps
   }
 
-  private func count(_ sql: StaticString) throws(DatabaseError) -> Int64 {
-    let statement = try connection.takeOutside(sql)
-    defer { connection.giveBack(statement) }
-    return try connection.step(statement) ? Row(statement: statement.handle).integer(0) : 0
+  private func define(_ statement: String) throws(DatabaseError) {
+    for statement in connection.schemaStatements(statement) { try connection.execute(statement) }
   }
 
   private func transaction(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
-    try connection.run("BEGIN IMMEDIATE")
+    // The lock of the database file, or that of the writer's session, keeps other programs out.
+    try connection.execute("BEGIN")
     do throws(DatabaseError) {
       try body()
-      try connection.run("COMMIT")
+      try connection.execute("COMMIT")
     } catch {
-      if connection.isInTransaction {
-        do throws(DatabaseError) { try connection.run("ROLLBACK") } catch {}
-      }
+      connection.rollBack()
       throw error
     }
   }
+
+  static let headTable = "CREATE TABLE stream_head(id INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT"
 }

@@ -3,28 +3,26 @@ import CSQLite
 /// One SQLite connection with its prepared statements. Opened without SQLite's mutexes: only one thread at a time may use
 /// it, which the owner (writer or reader) guarantees.
 @usableFromInline
-final class Connection {
+final class SQLiteConnection {
   let handle: OpaquePointer
   var scratch = ScratchBuffer()
   /// Pages in the write-ahead log after this connection's last commit.
   fileprivate(set) var logPages = 0
   private var isOpen = true
   /// Keyed by the literal's address: no text is hashed on the hot path.
-  private var statements: [UnsafeRawPointer: Statement] = [:]
+  private var statements: [UnsafeRawPointer: SQLiteStatement] = [:]
 
-  enum Role { case writer, reader }
-
-  init(_ configuration: DatabaseConfiguration, as role: Role) throws(DatabaseError) {
+  init(_ path: String, _ configuration: DatabaseConfiguration, as role: Connection.Role) throws(DatabaseError) {
     _ = Self.withoutMemoryStatistics
     let access = role == .reader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     var handle: OpaquePointer?
     let syncsCommits = role == .writer && configuration.synchronous == .full
     let result = sqlite3_open_v2(
-      configuration.path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, syncsCommits ? GatheredLog.name : nil)
+      path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, syncsCommits ? GatheredLog.name : nil)
     guard result == SQLITE_OK, let handle else {
       let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(result))
       sqlite3_close_v2(handle)
-      throw .unusable(path: configuration.path, reason: reason)
+      throw .unusable(path: path, reason: reason)
     }
     self.handle = handle
     sqlite3_busy_timeout(handle, configuration.busyTimeoutMilliseconds)
@@ -39,7 +37,7 @@ final class Connection {
         try execute("PRAGMA " + pragma)
       }
     } catch {
-      throw .unusable(path: configuration.path, reason: error.description)
+      throw .unusable(path: path, reason: error.description)
     }
     if role == .writer { watchLog() }
   }
@@ -63,7 +61,7 @@ final class Connection {
   /// Whether a transaction is open. SQLite closes one by itself after some errors (disk full, I/O).
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  func error(_ result: Int32, in statement: Statement) -> DatabaseError {
+  func error(_ result: Int32, in statement: SQLiteStatement) -> DatabaseError {
     .sqlite(result, on: handle, in: statement.sql.description)
   }
 
@@ -73,7 +71,7 @@ final class Connection {
   private func watchLog() {
     let hook: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32 = {
       connection, _, _, pages in
-      if let connection { Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().logPages = Int(pages) }
+      if let connection { Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().logPages = Int(pages) }
       return SQLITE_OK
     }
     sqlite3_wal_hook(handle, hook, Unmanaged.passUnretained(self).toOpaque())
@@ -81,30 +79,22 @@ final class Connection {
 }
 
 // Statements: taken, bound, stepped, given back.
-extension Connection {
-  /// For the statements of a job. Once SQLite has ended the transaction by itself (disk full, I/O) it refuses: a job
-  /// that swallowed that error would otherwise write rows of which each is a transaction of its own.
-  @usableFromInline func take(_ sql: StaticString) throws(DatabaseError) -> Statement {
-    guard isInTransaction else { throw .io(message: "the transaction has ended after an error, before \(sql)") }
-    return try takeOutside(sql)
-  }
-
-  /// For statements that begin or end a transaction, or need none.
-  func takeOutside(_ sql: StaticString) throws(DatabaseError) -> Statement {
+extension SQLiteConnection {
+  func take(_ sql: StaticString) throws(DatabaseError) -> SQLiteStatement {
     let statement = try prepared(sql)
-    statement.isTaken = true
+    statement.begin()
     statement.scratchMark = scratch.used
     return statement
   }
 
-  @usableFromInline func giveBack(_ statement: Statement) {
+  func giveBack(_ statement: SQLiteStatement) {
     sqlite3_reset(statement.handle)
     scratch.release(to: statement.scratchMark)
     statement.isTaken = false
   }
 
   /// True when there is a row.
-  @usableFromInline func step(_ statement: Statement) throws(DatabaseError) -> Bool {
+  func step(_ statement: SQLiteStatement) throws(DatabaseError) -> Bool {
     switch sqlite3_step(statement.handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -113,25 +103,25 @@ extension Connection {
   }
 
   /// Runs a statement without rows; the number of rows changed.
-  @usableFromInline func run(_ statement: Statement) throws(DatabaseError) -> Int {
+  func run(_ statement: SQLiteStatement) throws(DatabaseError) -> Int {
     guard try !step(statement) else { throw .misuse(message: "execute of a statement with rows: \(statement.sql)") }
     return sqlite3_stmt_readonly(statement.handle) != 0 ? 0 : Int(sqlite3_changes64(handle))
   }
 
   /// Runs a cached statement without parameters (BEGIN, COMMIT, SAVEPOINT…).
   func run(_ sql: StaticString) throws(DatabaseError) {
-    let statement = try takeOutside(sql)
+    let statement = try take(sql)
     defer { giveBack(statement) }
     _ = try run(statement)
   }
 
-  private func prepared(_ sql: StaticString) throws(DatabaseError) -> Statement {
+  private func prepared(_ sql: StaticString) throws(DatabaseError) -> SQLiteStatement {
     precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
     let key = UnsafeRawPointer(sql.utf8Start)
     if let kept = statements[key] {
-      return kept.isTaken ? try Statement(sql, on: handle) : kept
+      return kept.isTaken ? try SQLiteStatement(sql, on: handle) : kept
     }
-    let statement = try Statement(sql, on: handle)
+    let statement = try SQLiteStatement(sql, on: handle)
     statements[key] = statement
     return statement
   }

@@ -1,0 +1,245 @@
+/// A connection to one of the two engines. Only one thread at a time may use it, which the owner (writer or reader) guarantees.
+///
+/// Two cases and no protocol: what runs for each row is a branch that the processor foresees.
+@usableFromInline enum Connection {
+  case sqlite(SQLiteConnection)
+  case postgreSQL(PostgreSQLConnection)
+
+  enum Role { case writer, reader }
+
+  init(_ configuration: DatabaseConfiguration, as role: Role) throws(DatabaseError) {
+    self =
+      switch configuration.place {
+      case .file(let path): .sqlite(try SQLiteConnection(path, configuration, as: role))
+      case .server(let address): .postgreSQL(try PostgreSQLConnection(address, configuration, as: role))
+      }
+  }
+
+  /// Where the stream was when a batch began.
+  struct Head: Equatable {
+    var position: Int64
+    /// Counts the commits that wrote something; 0 with SQLite, which needs no such count: its commits have an answer.
+    var batch: Int64 = 0
+  }
+}
+
+/// One prepared statement with the values of one execution.
+@usableFromInline enum Statement {
+  case sqlite(SQLiteStatement)
+  case postgreSQL(PostgreSQLStatement)
+
+  var sql: StaticString {
+    switch self {
+    case .sqlite(let statement): statement.sql
+    case .postgreSQL(let statement): statement.sql
+    }
+  }
+
+  /// The row to which `Connection.step` came.
+  @usableFromInline var row: Row {
+    switch self {
+    case .sqlite(let statement): .sqlite(statement.handle)
+    case .postgreSQL(let statement): statement.currentRow
+    }
+  }
+}
+
+// Statements: taken, bound, stepped, given back.
+extension Connection {
+  /// For the statements of a job. Once the transaction has ended by itself (with SQLite: disk full, I/O) it refuses: a job that swallowed that
+  /// error would otherwise write rows of which each is a transaction of its own.
+  @usableFromInline func take(_ sql: StaticString) throws(DatabaseError) -> Statement {
+    guard isInTransaction else { throw .io(message: "the transaction has ended after an error, before \(sql)") }
+    return try takeOutside(sql)
+  }
+
+  /// For statements outside a transaction.
+  func takeOutside(_ sql: StaticString) throws(DatabaseError) -> Statement {
+    switch self {
+    case .sqlite(let connection): .sqlite(try connection.take(sql))
+    case .postgreSQL(let connection): .postgreSQL(try connection.take(sql))
+    }
+  }
+
+  @usableFromInline func giveBack(_ statement: Statement) {
+    switch (self, statement) {
+    case (.sqlite(let connection), .sqlite(let statement)): connection.giveBack(statement)
+    case (.postgreSQL, .postgreSQL(let statement)): statement.end()
+    default: Self.foreign(statement)
+    }
+  }
+
+  /// True when there is a row.
+  @usableFromInline func step(_ statement: Statement) throws(DatabaseError) -> Bool {
+    switch (self, statement) {
+    case (.sqlite(let connection), .sqlite(let statement)): try connection.step(statement)
+    case (.postgreSQL(let connection), .postgreSQL(let statement)): try connection.step(statement)
+    default: Self.foreign(statement)
+    }
+  }
+
+  /// Runs a statement without rows; the number of rows changed.
+  @usableFromInline func run(_ statement: Statement) throws(DatabaseError) -> Int {
+    switch (self, statement) {
+    case (.sqlite(let connection), .sqlite(let statement)): try connection.run(statement)
+    case (.postgreSQL(let connection), .postgreSQL(let statement)): try connection.run(statement)
+    default: Self.foreign(statement)
+    }
+  }
+
+  static func foreign(_ statement: Statement) -> Never {
+    preconditionFailure("a statement of another connection: \(statement.sql)")
+  }
+
+  /// Runs SQL that is not worth keeping prepared, as it is.
+  func execute(_ sql: String) throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection): try connection.execute(sql)
+    case .postgreSQL(let connection): _ = try connection.execute(sql)
+    }
+  }
+}
+
+// Transactions.
+extension Connection {
+  /// Whether a transaction is open. SQLite closes one by itself after some errors (disk full, I/O), PostgreSQL with a lost connection.
+  var isInTransaction: Bool {
+    switch self {
+    case .sqlite(let connection): connection.isInTransaction
+    case .postgreSQL(let connection): connection.isInTransaction
+    }
+  }
+
+  /// Begins a transaction that sees one state of the database. PostgreSQL hears of it with the first statement.
+  func beginReading() throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection): try connection.run("BEGIN")
+    case .postgreSQL(let connection): try connection.beginReading()
+    }
+  }
+
+  func endReading() throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection): try connection.run("COMMIT")
+    case .postgreSQL(let connection): try connection.endReading()
+    }
+  }
+
+  /// Begins the transaction of a batch and holds what keeps other writers out. nil for SQLite, whose head nobody else moves.
+  func beginBatch() throws(DatabaseError) -> Head? {
+    switch self {
+    case .sqlite(let connection):
+      try connection.run("BEGIN IMMEDIATE")
+      return nil
+    case .postgreSQL(let connection):
+      return try connection.beginBatch()
+    }
+  }
+
+  /// Makes what follows a part that `undoPart` undoes alone.
+  func beginPart() throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection): try connection.run("SAVEPOINT job")
+    case .postgreSQL(let connection): connection.beginPart()
+    }
+  }
+
+  func keepPart() throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection): try connection.run("RELEASE job")
+    case .postgreSQL(let connection): try connection.keepPart()
+    }
+  }
+
+  func undoPart() throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection):
+      try connection.run("ROLLBACK TO job")
+      try connection.run("RELEASE job")
+    case .postgreSQL(let connection):
+      try connection.undoPart()
+    }
+  }
+
+  /// Runs `body` and undoes its rows, whether it throws or not.
+  func rehearse(_ body: () -> Void) throws(DatabaseError) {
+    try execute("SAVEPOINT rehearsal")
+    body()
+    guard isInTransaction else { return }
+    try execute("ROLLBACK TO rehearsal")
+    try execute("RELEASE rehearsal")
+  }
+
+  /// Makes the batch durable, with the new head of the stream if it moved.
+  ///
+  /// Throws `.unavailable` with PostgreSQL if there was no answer: then the next `beginBatch` tells by the head whether it is durable.
+  func commit(_ position: Int64, hasMoved: Bool) throws(DatabaseError) {
+    switch self {
+    case .sqlite(let connection):
+      if hasMoved {
+        let statement = try take("UPDATE stream_head SET position = $1 WHERE id = 1")
+        defer { giveBack(statement) }
+        var binder = SQLBinder(statement, self)
+        binder.integer(position)
+        try binder.check()
+        _ = try run(statement)
+      }
+      try connection.run("COMMIT")
+    case .postgreSQL(let connection):
+      try connection.commit(position, hasMoved: hasMoved)
+    }
+  }
+
+  func rollBack() {
+    guard isInTransaction else { return }
+    // A ROLLBACK that fails has still ended the transaction (SQLite's documentation of it), or the connection is lost and with it the transaction.
+    do throws(DatabaseError) {
+      switch self {
+      case .sqlite(let connection): try connection.run("ROLLBACK")
+      case .postgreSQL(let connection): try connection.rollBack()
+      }
+    } catch {}
+  }
+
+  /// Lets go of the database at once; nothing may be run afterwards.
+  func close() {
+    switch self {
+    case .sqlite(let connection): connection.close()
+    case .postgreSQL(let connection): connection.close()
+    }
+  }
+}
+
+// What else the engines differ in.
+extension Connection {
+  /// Pages in the write-ahead log after this connection's last commit; 0 where the log is the server's affair.
+  var logPages: Int {
+    switch self {
+    case .sqlite(let connection): connection.logPages
+    case .postgreSQL: 0
+    }
+  }
+
+  /// Whether there is a table of this name.
+  func hasTable(_ name: String) throws(DatabaseError) -> Bool {
+    let statement: Statement
+    switch self {
+    case .sqlite: statement = try takeOutside("SELECT 1 FROM sqlite_schema WHERE name = $1")
+    case .postgreSQL:
+      statement = try takeOutside("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1")
+    }
+    defer { giveBack(statement) }
+    var binder = SQLBinder(statement, self)
+    name.bind(to: &binder)
+    try binder.check()
+    return try step(statement)
+  }
+
+  /// A statement of a migration, or of the engine's own tables, as the engine takes it: one or several.
+  func schemaStatements(_ statement: String) -> [String] {
+    switch self {
+    case .sqlite: statement == FullTextIndex.creation ? FullTextIndex.sqliteStatements : [statement]
+    case .postgreSQL: PostgreSQLSchema.statements(for: statement)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// The mark of the one server that writes to a database: an advisory lock of the writer's session, which PostgreSQL drops with the connection,
+/// however it ends. So who has lost the lock has lost the connection and cannot write.
+enum PostgreSQLNodeLock {
+  /// "Martlet" in ASCII. Advisory locks are of one database.
+  private static let key: Int64 = 0x4D_61_72_74_6C_65_74
+  /// How long the connection of a server that has just ended, or been cut off, may take to go.
+  private static let waitMilliseconds = 2_000
+  private static let stepMilliseconds = 50
+
+  /// Throws `.occupied` if another server has it.
+  static func take(on connection: PostgreSQLConnection) throws(DatabaseError) {
+    for step in 0...waitMilliseconds / stepMilliseconds {
+      if step > 0 { usleep(UInt32(stepMilliseconds) * 1_000) }
+      if try connection.execute("SELECT pg_try_advisory_lock(\(key))").first == "t" { return }
+    }
+    throw .occupied(name: connection.address.description, holder: try holder(connection))
+  }
+
+  private static func holder(_ connection: PostgreSQLConnection) throws(DatabaseError) -> String? {
+    let row = try connection.execute(
+      """
+      SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = \(key >> 32) AND objid = \(key & 0xFFFF_FFFF)
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      """)
+    return row.first ?? nil
+  }
+}
