@@ -21,7 +21,7 @@ ONE_EACH = {**ENCRYPTION, "content": {**ENCRYPTION["content"], "rotation_period_
 
 
 def only_device(user):
-    (device,) = devices(user)
+    (device,) = [device for device, keys in devices(user).items() if not keys.get("dehydrated")]
     return device
 
 
@@ -256,7 +256,7 @@ async def own_device_without_signature(context):
 
 
 def only_other(user, client):
-    (device,) = (device for device in devices(user) if device != client.device_id)
+    (device,) = (device for device, keys in devices(user).items() if device != client.device_id and not keys.get("dehydrated"))
     return device
 
 

@@ -146,8 +146,29 @@ import Testing
     try pass(60_000, &world)
     let second = try #require(world.server.dehydrated[ann]?.device)
     #expect(second != first)
+    #expect(!world.hosts[1].news.contains { if case .devices(.gone) = $0 { true } else { false } }, "nobody signed out")
     try pass(60_000, &world)
     #expect(world.server.dehydrated[ann]?.device == second && asked(.putDehydratedDevice, world) == 2)
+  }
+
+  @Test func `a client whose key another has replaced makes no more devices with it`() throws {
+    var world = try world(), random = SecretSource.repeating(seed: Array("another client".utf8))
+    let other = try DehydratedAccount(
+      Account(random: &random), with: Secret([UInt8](repeating: 1, count: 32)), random: &random)
+    world.server.dehydrated[ann]?.data = try JSON.object { writer in
+      writer.member("algorithm", "org.matrix.msc3814.v2")
+      writer.member("device_pickle", base64: other.sealed)
+      writer.member("nonce", base64: other.nonce)
+    }
+    try pass(Dehydration.lifetimeMilliseconds, &world)
+    #expect(world.hosts[0].machine.dehydration.key == nil && asked(.putDehydratedDevice, world) == 1)
+    #expect(world.hosts[0].machine.encryptionState.dehydration == .none)
+    world.hosts[0].restart(at: world.now)
+    try pass(Dehydration.lifetimeMilliseconds, &world)
+    #expect(asked(.putDehydratedDevice, world) == 1)
+    // The recovery key brings the new one.
+    try recover(world.hosts[0], &world)
+    #expect(asked(.putDehydratedDevice, world) == 2)
   }
 
   @Test func `a server without such devices is asked once a day`() throws {

@@ -15,6 +15,8 @@ struct Dehydration: Sendable {
     case find
     /// The next page of its messages.
     case page
+    /// Sees whether the present device is sealed with this key, before another takes its place.
+    case compare
     /// Puts a new one in its place.
     case upload
   }
@@ -38,6 +40,8 @@ struct Dehydration: Sendable {
   /// Why the device before could not be read, since the start.
   private(set) var failure: RehydrationFailure?
   var isAsking = false
+  /// Whether the present device was compared.
+  private var isCompared = false
   private var refusedAt: Int64?
   private(set) var isUnstored = false
 
@@ -75,7 +79,8 @@ struct Dehydration: Sendable {
     if isObsolete { return .delete }
     guard key != nil else { return nil }
     if isUnread { return reading == nil ? .find : .page }
-    return canSign && nextUpload.map({ $0 <= now }) ?? false ? .upload : nil
+    guard canSign, let nextUpload, nextUpload <= now else { return nil }
+    return madeAt == nil || isCompared ? .upload : .compare
   }
 
   /// When the next device is due, in milliseconds since 1970.
@@ -89,8 +94,20 @@ struct Dehydration: Sendable {
     isUnstored = true
   }
 
+  /// - Parameter failure: why this key does not open the present device. Another client of the user has made it with a newer key: this one is of no
+  ///   more use. What a newer client made stays for it.
+  mutating func compared(_ failure: RehydrationFailure?, at now: Int64) {
+    switch failure {
+    case .wrongKey:
+      self = Dehydration()
+      isUnstored = true
+    case .unknownFormat: uploaded(at: now)
+    case nil, .malformed, .tooManyMessages: isCompared = true
+    }
+  }
+
   mutating func uploaded(at now: Int64) {
-    (madeAt, refusedAt) = (now, nil)
+    (madeAt, refusedAt, isCompared) = (now, nil, false)
     isUnstored = true
   }
 

@@ -24,7 +24,7 @@ extension EncryptionMachine {
   private mutating func ask(_ step: Dehydration.Step) -> Ask? {
     switch step {
     case .delete: return Ask(.deleteDehydratedDevice)
-    case .find: return Ask(.getDehydratedDevice)
+    case .find, .compare: return Ask(.getDehydratedDevice)
     case .page:
       guard let reading = dehydration.reading else { return nil }
       return Ask(.getDehydratedDeviceEvents, [reading.device.text], body: reading.body)
@@ -51,6 +51,7 @@ extension EncryptionMachine {
     case .delete: dehydration.deleted()
     case .find: found(answer, at: now)
     case .page: read(answer, at: now)
+    case .compare: compare(answer, at: now)
     case .upload: if answer != nil { dehydration.uploaded(at: now) } else { dehydration.uploadRefused(at: now) }
     }
   }
@@ -60,6 +61,14 @@ extension EncryptionMachine {
     do throws(RehydrationFailure) {
       dehydration.reading = try Rehydration(answer, of: own.user, with: key)
     } catch { dehydration.endReading(error, at: now) }
+  }
+
+  private mutating func compare(_ answer: JSON?, at now: Int64) {
+    guard let answer, let key = dehydration.key else { return dehydration.compared(nil, at: now) }
+    do throws(RehydrationFailure) {
+      _ = try Rehydration(answer, of: own.user, with: key)
+      dehydration.compared(nil, at: now)
+    } catch { dehydration.compared(error, at: now) }
   }
 
   private mutating func read(_ answer: JSON?, at now: Int64) {

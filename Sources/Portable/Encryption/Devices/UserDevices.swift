@@ -64,7 +64,10 @@ struct UserDevices: Sendable {
         if error == .changedKeys { kept[device] = devices[device] }
       }
     }
-    for device in devices.keys.ordered() where kept[device] == nil { news.append(.gone(user, device)) }
+    // A dehydrated device is replaced every week: nobody has signed out.
+    for device in devices.keys.ordered() where kept[device] == nil && devices[device]?.isDehydrated != true {
+      news.append(.gone(user, device))
+    }
     devices = kept
     return news
   }

@@ -43,8 +43,8 @@ extension EncryptionMachine {
     case .appeared(let keys):
       if keys.user == own.user, keys.device == own.device { return nil }
       let isSigned = identities.identity(of: keys.user)?.hasSigned(keys) ?? false
-      // Nobody signed in: a client of the user has made it.
-      if keys.isDehydrated, isSigned { return nil }
+      // Nobody signed in: a client of the user has made it. The user's identity may have changed.
+      if keys.isDehydrated, keys.signer != nil { return nil }
       return .deviceAppeared(keys.user, keys.device, name: keys.name, isSigned: isSigned)
     case .gone(let user, let device): return .deviceGone(user, device)
     case .refused(let user, let device, let reason): return .deviceRefused(user, device, reason)
