@@ -24,7 +24,6 @@ class Server:
         if not self.folder:
             raise SystemExit("PostgreSQL does not start; Scripts/install-dependencies --test installs it")
         self.names = set()
-        atexit.register(self.close)
 
     def close(self):
         if self.process.poll() is None:
@@ -55,6 +54,13 @@ def server():
     if _server is None or _owner != os.getpid():
         _server, _owner = Server(), os.getpid()
     return _server
+
+
+@atexit.register
+def close():
+    """Ends this process's database server, if it has one."""
+    if _server is not None and _owner == os.getpid():
+        _server.close()
 
 
 def name_of(folder):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import databases
 import processes
 import server
 from client import Api
@@ -59,6 +60,7 @@ class Lane:
         os._exit(1)
 
     def _leave_nothing(self):
+        databases.close()
         processes.end_descendants(os.getpid())
         shutil.rmtree(self.folder, ignore_errors=True)
 

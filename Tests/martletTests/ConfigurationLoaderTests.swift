@@ -147,7 +147,7 @@ struct ConfigurationLoaderTests {
       ("server_nam: x\n", "did you mean server_name?"), ("serverName: x\n", "did you mean server_name?"),
       ("level: info\n", "did you mean log.level?"), ("log:\n  levle: info\n", "did you mean log.level?"),
       ("log:\n  server_name: x\n", "did you mean server_name?"), ("sever_naem: x\n", "did you mean server_name?"),
-      ("public_url: x\n", "did you mean public_base_url?"), ("url: x\n", "did you mean database.url?"),
+      ("public_url: x\n", "did you mean public_base_url?"), ("rating: x\n", "did you mean gifs.rating?"),
       ("log: info\n", "it is a group of settings: indent level, format below it"),
       ("zebra: x\n", "martlet help lists all settings"),
       ("single_sign_on:\n  a:\n    issuers: x\n", "has the settings issuer, client_id")
