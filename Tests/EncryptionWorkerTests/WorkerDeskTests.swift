@@ -78,8 +78,9 @@ import Testing
     let text = ends.compactMap { if case .ended(1, .done(let text)) = $0 { text.string } else { nil } }
     #expect(
       text == [
-        "device: DESK, its keys are at the server\nidentity: none\nbackup: off\nunread now: 0\nunread when they came: 0\n"
-          + "read later: 0\nsessions begun anew: 0\ndevices that get no keys: 0\nidentities that changed and were not accepted: 0\n"
+        "device: DESK, its keys are at the server\nidentity: none\nbackup: off\ndehydrated device: none\n"
+          + "unread now: 0\nunread when they came: 0\nread later: 0\nsessions begun anew: 0\ndevices that get no keys: 0\n"
+          + "identities that changed and were not accepted: 0\n"
           + "devices that their users did not sign: 0, whose keys were refused: 0\nfault: none"
       ])
   }
