@@ -40,6 +40,7 @@ function follow() {
 
 // isQuiet: the page stays where it is, and need not hear of it.
 function goBack(steps, isQuiet) {
+  look();
   const timer = setTimeout(() => {
     history.replaceState({ ...history.state, layer: layers().length }, '');
     arrive();
@@ -74,7 +75,8 @@ addEventListener('popstate', e => {
   if (isGhost) { goBack(entry - length, isHere); return; }
   // Somebody has gone back, perhaps further than the page has.
   if (isHere && entry < (isOurs ? Math.min(returning.to, length) : length)) close(entry);
-  arrive();
+  // Where the page goes elsewhere its layers close first.
+  if (isQuiet) arrive(); else setTimeout(arrive);
 }, true);
 
 // `isReplacing`: the place stays, and is called something else; else the page goes to another, and its layers close.
