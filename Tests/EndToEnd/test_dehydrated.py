@@ -54,6 +54,7 @@ def room_messages(user, room):
     return [event for event in user.get(room_path(room, "messages"), dir="b", limit=1000).ok()["chunk"] if event["type"] == "m.room.encrypted"]
 
 
+# 130 messages, so that the device has several pages of them.
 # Proves E11
 @test("who has signed out everywhere reads after recovery what was written meanwhile; the device that took the keys is signed, and made anew")
 async def away(context):

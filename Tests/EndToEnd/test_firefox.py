@@ -5,7 +5,7 @@ from browser import PASSWORD
 from client import User, fresh
 from firefox import firefox
 from harness import test
-from test_encrypted_page import has_device
+from test_encrypted_page import has_device, has_identity
 from test_encryption import peers, reads
 from test_nio import ENCRYPTION
 
@@ -117,6 +117,9 @@ async def _(test):
         await browser.find("button", "Your profile")
         await browser.open(f"{test.base}/#room/{room}")
         await has_device(user)
+        # What an unsigned device says gets a sign beside it as soon as that is known.
+        await peer.ask("setUpRecovery")
+        await has_identity(friend)
         await peer.ask("send", text="the hole has two ends")
         await browser.sees("the hole has two ends")
         await browser.write("Write a message", "and a third\ue007")
