@@ -99,17 +99,10 @@ async def _(test):
         await other.message("Missed call").wait_for()
 
 
-@test("on a phone the button that makes a new room is in view, and ‘Show all’ stays in one line")
+@test("on a phone the button that makes a new room is in view")
 async def _(test):
     room, users = two_in(test, "Folded changes of a room with a long name")
     async with in_room(test, room, {"alice": users["alice"]}, viewport=SMALL, has_touch=True, is_mobile=True, device_scale_factor=2) as one:
-        fold = one.feed.get_by_role("button", name="Show all")
-        box = await fold.bounding_box()
-        assert box["height"] < 50 and box["x"] >= 0 and box["x"] + box["width"] <= SMALL["width"], box
-        # The words of a range have a box for each line.
-        lines = await fold.evaluate("button => { const range = document.createRange(); range.selectNodeContents(button); return range.getClientRects().length; }")
-        assert lines == 1, lines
-        await one.picture("phone-folded")
         await one.page.get_by_role("button", name="Back to conversations").tap()
         await one.page.get_by_role("button", name="New conversation").tap()
         await one.dialog.get_by_role("tab", name="New room").tap()
