@@ -142,7 +142,7 @@ async def recover(server, browser, keys, rooms):
     await open_encryption(first)
     await first.dialog.get_by_role("button", name="Set up recovery").click()
     await first.dialog.get_by_text("Write it down").wait_for()
-    key = await first.dialog.locator(".ma-copy-text").last.inner_text()
+    key = await first.dialog.locator(".ma-recovery-key").inner_text()
     await until(lambda: owner.get("room_keys/version").status == 200)
     await first.page.context.close()
     fill(owner, names, keys)

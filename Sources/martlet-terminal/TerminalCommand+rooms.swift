@@ -30,7 +30,7 @@ extension TerminalCommand {
     options: [
       Option(name: "--file", value: "PATH"), Option(name: "--notice"), Option(name: "--emote"), Option(name: "--plain"),
       Option(name: "--reply-to", value: "EVENT")
-    ], isHandedOver: true,
+    ], isHandedOver: true, input: { try OutgoingMessage.input($0) },
     "Sends a text as Markdown (--plain: as it is), standard input if no text is given, or a file; waits until the server has it."
   ) { call in
     let message = try OutgoingMessage.read(call)

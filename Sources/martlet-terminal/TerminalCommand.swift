@@ -11,11 +11,13 @@ struct TerminalCommand: Sendable {
   let summary: String
   /// Whether another process that has the account's store can carry it out: it asks for nothing, and writes no files.
   let isHandedOver: Bool
+  /// What it takes from standard input, which the other process does not have; nil if nothing.
+  let input: (@Sendable (TerminalCall) throws -> String?)?
   let run: @Sendable (TerminalCall) async throws -> Void
 
   init(
     _ name: String, _ operands: [String] = [], options: [Option] = [], choosesAccount: Bool = true, isHandedOver: Bool = false,
-    _ summary: String,
+    input: (@Sendable (TerminalCall) throws -> String?)? = nil, _ summary: String,
     _ run: @escaping @Sendable (TerminalCall) async throws -> Void
   ) {
     let account = choosesAccount ? [Option(name: "--account", value: "USER")] : []
@@ -24,6 +26,7 @@ struct TerminalCommand: Sendable {
       options: options + account + [Option(name: "--json")], takesSettings: false)
     self.summary = summary
     self.isHandedOver = isHandedOver
+    self.input = input
     self.run = run
   }
 
@@ -65,8 +68,7 @@ struct TerminalCommand: Sendable {
 
   /// Has the process that has the account's store carry it out; without one this process takes the store.
   private func handOver(_ words: [String], _ call: TerminalCall, _ folder: AccountFolder) async throws -> ExitStatus {
-    let input = syntax.words == Self.send.syntax.words ? try OutgoingMessage.input(call) : nil
-    let order = HandedOver(words: syntax.words + words, folder: Surroundings.currentFolder, input: input)
+    let order = HandedOver(words: syntax.words + words, folder: Surroundings.currentFolder, input: try input?(call))
     switch try await order.carryOut(for: folder) {
     case .carriedOut(let status): return status
     case .storeIsFree(let lock): try await run(TerminalCall(call.arguments, in: Surroundings(order, lock)))

@@ -18,30 +18,12 @@ struct SharedRoom {
   /// - Parameter learns: whether the machine knows the devices.
   init(devices: Int, learns: Bool = true) {
     var random = SecretSource.repeating(seed: Array("devices".utf8))
-    var listed: [(user: UserID, keys: JSON, oneTime: JSON)] = []
-    for number in 0..<devices {
-      let user = UserID(trusted: ByteString("@user\(number):example.org"))
-      var own = OwnKeys(user: user, device: DeviceID(trusted: "PHONE"), account: Account(random: &random))
-      own.told(counts: try? JSON.object { _ in }, unusedFallbacks: nil)
-      guard let upload = own.nextUpload(random: &random, at: 0).flatMap({ try? JSON.parse($0) }),
-        let keys = upload["device_keys"], let oneTime = upload["one_time_keys"]
-      else { fatalError("no keys") }
-      listed.append((user, keys, oneTime))
+    let listed = (0..<devices).map {
+      PublishedDevice(DeviceID(trusted: "PHONE"), of: UserID(trusted: ByteString("@user\($0):example.org")), random: &random)
     }
     users = listed.map(\.user)
     devicesAnswer = Self.answer("device_keys", listed.map { ($0.user, $0.keys) })
-    keysAnswer = Self.answer(
-      "one_time_keys",
-      listed.map { entry in
-        let first = entry.oneTime.members.first { _ in true }
-        let key = try? JSON.object { writer in
-          if let first {
-            writer.key(first.key)
-            writer.write(first.value)
-          }
-        }
-        return (entry.user, key ?? entry.oneTime)
-      })
+    keysAnswer = Self.answer("one_time_keys", listed.map { ($0.user, $0.claimed) })
     machine = EncryptionMachine(user: ann, device: DeviceID(trusted: "DESK"), random: .repeating(seed: Array("ann".utf8)))
     guard let empty = try? JSON.object({ _ in }),
       let text = try? JSON.object({ $0.member("body", String(repeating: "a", count: 200)) })

@@ -12,23 +12,28 @@ struct StoredMachine {
   private static let ann = UserID(trusted: "@ann:example.org"), desk = DeviceID(trusted: "DESK")
   private static let key = StoreKeySource.bytes([UInt8](repeating: 7, count: 32))
 
+  private enum Failure: Error {
+    case noStart
+    case broken(String)
+  }
+
   private let path: String
 
   /// One that another process has filled.
   init(path: String) { self.path = path }
 
   /// - Parameter sessions: of rooms.
-  init(sessions: [RoomKey]) async {
+  init(sessions: [RoomKey]) async throws {
     path = NSTemporaryDirectory() + "martlet-encryption-benchmark-\(getpid())"
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    var writer = Writer()
-    writer.fill(Self.users, Self.devicesOfUser, Self.rooms, Self.membersOfRoom)
+    var writer = try Writer()
+    try writer.fill(Self.users, Self.devicesOfUser, Self.rooms, Self.membersOfRoom)
     writer.take(sessions)
-    guard let store = try? SQLiteStore(path: path + "/store", key: Self.key) else { fatalError("no store") }
+    let store = try SQLiteStore(path: path + "/store", key: Self.key)
     let records = Array(writer.store)
     for start in stride(from: 0, to: records.count, by: 1_000) {
       let part = records[start..<min(start + 1_000, records.count)]
-      guard (try? await store.write(part.map { .put(key: $0.key, value: $0.value) })) != nil else { fatalError("not written") }
+      try await store.write(part.map { .put(key: $0.key, value: $0.value) })
     }
     await store.close()
   }
@@ -36,31 +41,30 @@ struct StoredMachine {
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
   /// Begins in a process of its own. Returns the milliseconds from the closed file to a machine that is ready, and the most kilobytes of the process.
-  func startElsewhere() -> (milliseconds: Double, kilobytes: Double) {
+  func startElsewhere() throws -> (milliseconds: Double, kilobytes: Double) {
     let process = Process(), pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
     process.arguments = ["start", path]
     process.standardOutput = pipe
-    guard (try? process.run()) != nil else { fatalError("no process") }
+    try process.run()
     let words = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: " ")
     guard words.count == 2, let time = Double(words[0]), let memory = Double(words[1].filter { $0 != "\n" }) else {
-      fatalError("no start")
+      throw Failure.noStart
     }
     return (time, memory)
   }
 
-  func start() async -> Double {
+  func start() async throws -> Double {
     let clock = ContinuousClock(), began = clock.now
-    guard let store = try? SQLiteStore(path: path + "/store", key: Self.key) else { fatalError("no store") }
+    let store = try SQLiteStore(path: path + "/store", key: Self.key)
     var machine = EncryptionMachine(user: Self.ann, device: Self.desk, random: .system)
     var records: [EncryptionRecord] = []
     for prefix in machine.start(at: 0).loads {
-      guard let found = try? await store.load(StoreRange(prefix: prefix)) else { fatalError("not read") }
-      records += found.map { EncryptionRecord(key: $0.key, value: $0.value) }
+      records += try await store.load(StoreRange(prefix: prefix)).map { EncryptionRecord(key: $0.key, value: $0.value) }
     }
     let output = machine.handle(.loaded(records), at: 0)
     let time = clock.now - began
-    for case .broken(let reason) in output.results { fatalError("\(reason)") }
+    for case .broken(let reason) in output.results { throw Failure.broken("\(reason)") }
     await store.close()
     return Double(time.components.seconds) * 1e3 + Double(time.components.attoseconds) / 1e15
   }
@@ -74,25 +78,23 @@ struct StoredMachine {
   private struct Writer {
     private var machine = EncryptionMachine(user: ann, device: desk, random: .repeating(seed: Array("ann".utf8)))
     private(set) var store: [ByteString: [UInt8]] = [:]
-    private var devices: [UserID: [(device: DeviceID, keys: JSON, oneTime: JSON)]] = [:]
+    private var devices: [UserID: [PublishedDevice]] = [:]
     private let empty: JSON
 
-    init() {
-      guard let empty = try? JSON.object({ _ in }) else { fatalError("no JSON") }
-      self.empty = empty
-    }
+    init() throws { empty = try JSON.object { _ in } }
 
-    mutating func fill(_ users: Int, _ devicesOfUser: Int, _ rooms: Int, _ members: Int) {
+    mutating func fill(_ users: Int, _ devicesOfUser: Int, _ rooms: Int, _ members: Int) throws {
       var random = SecretSource.repeating(seed: Array("devices".utf8))
       for number in 0..<users {
         let user = UserID(trusted: ByteString("@user\(number):example.org"))
-        devices[user] = (0..<devicesOfUser).map { Self.device(DeviceID(trusted: ByteString("DEVICE\($0)")), user, &random) }
+        devices[user] = (0..<devicesOfUser).map {
+          PublishedDevice(DeviceID(trusted: ByteString("DEVICE\($0)")), of: user, random: &random)
+        }
       }
       take(machine.start(at: 0))
       take(machine.handle(.track(devices.keys.sorted()), at: 0))
-      guard let encryption = try? JSON.object({ $0.member("algorithm", Algorithm.megolm) }),
-        let content = try? JSON.object({ $0.member("body", "hello") })
-      else { fatalError("no JSON") }
+      let encryption = try JSON.object { $0.member("algorithm", Algorithm.megolm) }
+      let content = try JSON.object { $0.member("body", "hello") }
       for number in 0..<rooms {
         let room = RoomID(trusted: ByteString("!written\(number):example.org"))
         let readers = (0..<members).map { UserID(trusted: ByteString("@user\((number * 7 + $0) % users):example.org")) }
@@ -106,17 +108,6 @@ struct StoredMachine {
       for start in stride(from: 0, to: keys.count, by: 500) {
         take(machine.handle(.importKeys(1, Array(keys[start..<min(start + 500, keys.count)])), at: 0))
       }
-    }
-
-    private static func device(
-      _ device: DeviceID, _ user: UserID, _ random: inout SecretSource
-    ) -> (device: DeviceID, keys: JSON, oneTime: JSON) {
-      var own = OwnKeys(user: user, device: device, account: Account(random: &random))
-      own.told(counts: try? JSON.object { _ in }, unusedFallbacks: nil)
-      guard let upload = own.nextUpload(random: &random, at: 0).flatMap({ try? JSON.parse($0) }),
-        let keys = upload["device_keys"], let oneTime = upload["one_time_keys"]
-      else { fatalError("no keys") }
-      return (device, keys, oneTime)
     }
 
     private mutating func take(_ output: MachineOutput) {
@@ -149,18 +140,12 @@ struct StoredMachine {
 
     private func claimed(_ body: [UInt8]) -> JSON {
       let users = (try? JSON.parse(body))?["one_time_keys"]?.members.compactMap { UserID($0.key) } ?? []
-      return answer("one_time_keys", users) { device, writer in
-        writer.object { writer in
-          guard let first = device.oneTime.members.first(where: { _ in true }) else { return }
-          writer.key(first.key)
-          writer.write(first.value)
-        }
-      }
+      return answer("one_time_keys", users) { $1.write($0.claimed) }
     }
 
     private func answer(
       _ name: StaticString, _ users: [UserID],
-      _ write: ((device: DeviceID, keys: JSON, oneTime: JSON), inout JSONWriter) -> Void
+      _ write: (PublishedDevice, inout JSONWriter) -> Void
     ) -> JSON {
       let json = try? JSON.object { writer in
         writer.key(name)

@@ -121,7 +121,7 @@ func opened(_ file: [UInt8]) -> [RoomKey] {
 }
 
 if CommandLine.arguments.dropFirst().first == "start", let path = CommandLine.arguments.last {
-  print(await StoredMachine(path: path).start(), StoredMachine.peakKilobytes)
+  print(try await StoredMachine(path: path).start(), StoredMachine.peakKilobytes)
   exit(0)
 }
 for step in steps {
@@ -131,8 +131,8 @@ for step in steps {
   print("\(step.name): \(Int(best + 0.5)) ms, \(each) µs a \(step.unit)")
 }
 
-let stored = await StoredMachine(sessions: KeyedMachine.newKeys(50_000))
-let starts = (0..<5).map { _ in stored.startElsewhere() }
+let stored = try await StoredMachine(sessions: KeyedMachine.newKeys(50_000))
+let starts = try (0..<5).map { _ in try stored.startElsewhere() }
 stored.remove()
 let start = Int((starts.map(\.milliseconds).min() ?? 0) + 0.5), memory = Int(starts.map(\.kilobytes).max() ?? 0) / 1_024
 print(
