@@ -34,13 +34,14 @@ struct KeyedMachine {
 
   mutating func take(_ keys: [RoomKey]) {
     for start in stride(from: 0, to: keys.count, by: 100) {
-      var output = machine.handle(.importKeys(1, Array(keys[start..<min(start + 100, keys.count)])), at: 0)
+      let some = Array(keys[start..<min(start + 100, keys.count)])
+      var output = machine.handle(.importKeys(1, some), at: 0)
       keep(output)
       if !output.loads.isEmpty {
         output = machine.handle(.loaded([]), at: 0)
         keep(output)
       }
-      guard output.results.contains(where: { if case .importedKeys(1, new: 100) = $0 { true } else { false } }) else {
+      guard output.results.contains(where: { if case .importedKeys(1, new: some.count) = $0 { true } else { false } }) else {
         fatalError("not taken")
       }
     }
