@@ -212,6 +212,14 @@ extension Connection {
 
 // What else the engines differ in.
 extension Connection {
+  /// Whether the batch may have written something; not told with SQLite.
+  var hasWritten: Bool {
+    switch self {
+    case .sqlite: true
+    case .postgreSQL(let connection): connection.hasWritten
+    }
+  }
+
   /// Pages in the write-ahead log after this connection's last commit; 0 where the log is the server's affair.
   var logPages: Int {
     switch self {

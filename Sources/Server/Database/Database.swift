@@ -7,6 +7,8 @@ import Synchronization
 /// for anything else, and it never calls `read` or `write`.
 package final class Database: Sendable {
   private let writer: Writer
+  private let position: StreamPosition
+  private let nodes: Nodes?
   private let followers = CommitFollowers()
   private let readers: Readers
   private let readerThreads: [WorkerThread]
@@ -26,13 +28,22 @@ package final class Database: Sendable {
       guard try !connection.hasTable(DatabaseCopy.progressTable) else {
         throw .unusable(path: configuration.name, reason: "a copy into it has not ended; run martlet database copy once more")
       }
-      try Migrator(name: configuration.name, connection: connection).apply(migrations)
+      try Nodes.alone(on: connection, if: configuration.node != nil) { () throws(DatabaseError) in
+        try Migrator(name: configuration.name, connection: connection).apply(migrations)
+      }
     } catch .corrupt(let message) {
       throw .unusable(path: configuration.name, reason: message)
     }
     // Both before either starts a thread: what fails here leaves nothing running.
-    readers = try Readers(configuration)
-    writer = try Writer(configuration, on: connection, followers: followers)
+    let head = try Writer.head(of: connection)
+    let position = StreamPosition(head)
+    self.position = position
+    readers = try Readers(configuration, position: configuration.node == nil ? nil : position)
+    let nodes = try Nodes(configuration, from: head, position: position, followers: followers)
+    self.nodes = nodes
+    writer = try Writer(
+      configuration, on: connection, followers: followers, position: position, head: head, applier: nodes?.applier)
+    nodes?.start()
     readerThreads = readers.start()
     writerThread = writer.start()
   }
@@ -75,7 +86,17 @@ package final class Database: Sendable {
   }
 
   /// The newest position that is durable and whose notes have been applied.
-  package var committedPosition: Int64 { writer.committedPosition.load(ordering: .acquiring) }
+  package var committedPosition: Int64 { position.committed }
+
+  /// Returns once everything is applied here that any node had committed when this was called. At once where there are no other nodes.
+  ///
+  /// Throws `.unavailable` while the database cannot be reached.
+  package nonisolated(nonsending) func catchUp() async throws(DatabaseError) { try await nodes?.catchUp() }
+
+  /// As `catchUp()`, if this node is not that far yet: for positions that clients have from other nodes.
+  package nonisolated(nonsending) func catchUp(to position: Int64) async throws(DatabaseError) {
+    if position > committedPosition { try await catchUp() }
+  }
 
   /// Calls `follower`, which the database does not keep alive, for the notes of some kinds in all commits from now on. Those
   /// of one kind are called in the order in which they began to follow.
@@ -98,6 +119,7 @@ package final class Database: Sendable {
     // The log goes with the last connection, and readers may not delete it.
     writer.others.close()
     writerThread.join()
+    nodes?.close()
     lock.withLock { $0 = nil }
   }
 

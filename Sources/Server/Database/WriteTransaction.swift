@@ -74,7 +74,22 @@ extension WriteTransaction {
     publisher.apply(notes)
     advance(position)
     publisher.wake(notes)
-    notes.removeAll(keepingCapacity: true)
-    rollbackActions.removeAll(keepingCapacity: true)
+    _ = takeNotes()
   }
+
+  /// Of a batch that is durable.
+  func takeNotes() -> [any CommitNote] {
+    defer {
+      notes.removeAll(keepingCapacity: true)
+      rollbackActions.removeAll(keepingCapacity: true)
+    }
+    return notes
+  }
+
+  var hasNotes: Bool { !notes.isEmpty }
+
+  func bytes(_ form: CommitNoteBytes) -> [UInt8] { form.encode(notes) }
+
+  /// Other nodes have moved the head since the last batch.
+  func adopt(_ position: Int64) { self.position = position }
 }

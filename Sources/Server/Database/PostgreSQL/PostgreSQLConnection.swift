@@ -8,6 +8,8 @@ final class PostgreSQLConnection {
   let address: PostgreSQLAddress
   private let role: Connection.Role
   private let waitsForDisk: Bool
+  /// Whether other servers may write to the database.
+  private let isNode: Bool
   /// libpq's connection; nil behind `close`.
   private(set) var handle: OpaquePointer?
   /// Keyed by the literal's address: no text is hashed on the hot path.
@@ -29,6 +31,7 @@ final class PostgreSQLConnection {
     self.address = address
     self.role = role
     waitsForDisk = configuration.synchronous == .full
+    isNode = configuration.node != nil
     try connect()
   }
 
@@ -65,7 +68,7 @@ final class PostgreSQLConnection {
     do throws(DatabaseError) {
       try PostgreSQLServerCheck.check(self)
       if !waitsForDisk { _ = try execute("SET synchronous_commit = off") }
-      if role == .writer { try PostgreSQLNodeLock.take(on: self) }
+      if role == .writer { try PostgreSQLNodeLock.take(on: self, isShared: isNode) }
     } catch {
       close()
       throw error

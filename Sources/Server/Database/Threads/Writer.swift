@@ -3,6 +3,9 @@ import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
 ///
+/// Where several nodes share the database, the head's row keeps their batches apart: this one runs when it has applied all before it, and the
+/// `applier` publishes.
+///
 /// Unchecked: `connection`, `transaction`, `checkpoints`, `publisher` and `unanswered` belong to the thread after `start`, and to nobody after `stop`.
 final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
@@ -10,7 +13,7 @@ final class Writer: @unchecked Sendable {
   let queue: BoundedQueue<WriteJob>
   /// Closed when no other connection is open: only then the thread closes its own.
   let others = BoundedQueue<Never>(limit: 0)
-  let committedPosition: Atomic<Int64>
+  let position: StreamPosition
   let statistics = Mutex(DatabaseStatistics())
   private let connection: Connection
   private let transaction: WriteTransaction
@@ -19,27 +22,32 @@ final class Writer: @unchecked Sendable {
   /// nil where there is no log of ours.
   private var checkpoints: Checkpoints?
   private var publisher: CommitPublisher
+  /// nil where this node has the database alone.
+  private let node: (applier: Applier, notes: CommitNoteBytes)?
   /// A commit that the server did not answer: its jobs were told that the database is gone, and whether it is durable is not known yet.
   private var unanswered: UnansweredCommit?
 
   private struct UnansweredCommit {
     let before: WriteTransaction.Mark
-    /// The number in the head's row that it would have made.
-    let batch: Int64
+    /// Where it began.
+    let head: Connection.Head
   }
+
+  private static let retryMicroseconds: UInt32 = 100_000
 
   /// Jobs in a batch of PostgreSQL at most: beyond 64 savepoints every reader pays for them.
   private static let postgreSQLBatchLimit = 50
 
   /// `connection` has the newest schema already.
   init(
-    _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers
+    _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers, position: StreamPosition,
+    head: Connection.Head, applier: Applier?
   ) throws(DatabaseError) {
-    let head = try Self.head(of: connection)
     publisher = CommitPublisher(to: followers, on: connection)
     self.connection = connection
-    transaction = WriteTransaction(on: connection, position: head)
-    committedPosition = Atomic(head)
+    transaction = WriteTransaction(on: connection, position: head.position)
+    self.position = position
+    node = if let applier, let node = configuration.node { (applier, node.notes) } else { nil }
     queue = BoundedQueue(limit: configuration.writeQueueLimit)
     rehearsesJobs = configuration.rehearsesJobs
     switch connection {
@@ -58,6 +66,7 @@ final class Writer: @unchecked Sendable {
       while queue.take(upTo: batchLimit, into: &batch) {
         commit(batch)
         batch.removeAll(keepingCapacity: true)
+        settle()
         keepLogSmall()
       }
       var none: [Never] = []
@@ -86,6 +95,8 @@ final class Writer: @unchecked Sendable {
       for job in batch { job.fail(error) }
       return
     }
+    node?.applier.beginTurn()
+    defer { node?.applier.endTurn() }
     let before = transaction.mark
     for (index, job) in batch.enumerated() {
       guard !job.isCancelled() else {
@@ -105,22 +116,38 @@ final class Writer: @unchecked Sendable {
         }
       }
     }
-    let started = Self.now()
+    let started = Self.now(), resumes = succeeded.map(\.resume)
     do throws(DatabaseError) {
+      if let head { try log(behind: head, hasMoved: transaction.position != before.position) }
       try connection.commit(transaction.position, hasMoved: transaction.position != before.position)
     } catch {
       guard case .unavailable = error, let head else { return giveUp(succeeded.map(\.job), to: before, because: error) }
-      unanswered = UnansweredCommit(before: before, batch: head.batch + 1)
+      unanswered = UnansweredCommit(before: before, head: head)
       for (job, _) in succeeded { job.fail(error) }
-      return settle()
+      return
     }
     record(writes: succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started)
-    publish()
-    for (_, resume) in succeeded { resume() }
+    publish(behind: head) { for resume in resumes { resume() } }
   }
 
-  private func publish() {
-    transaction.publish(to: &publisher, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
+  /// - Parameter head: where the batch began, with PostgreSQL.
+  private func publish(behind head: Connection.Head?, _ resume: @escaping () -> Void) {
+    guard let node, let head else {
+      transaction.publish(to: &publisher, rereads: rehearsesJobs) { position.move(to: $0) }
+      return resume()
+    }
+    guard connection.hasWritten else { return resume() }
+    node.applier.take(
+      Applier.OwnBatch(number: head.batch + 1, position: transaction.position, notes: transaction.takeNotes(), resume: resume))
+  }
+
+  /// Writes down for other nodes what the batch says.
+  private func log(behind head: Connection.Head, hasMoved: Bool) throws(DatabaseError) {
+    guard let node, hasMoved || connection.hasWritten || transaction.hasNotes else { return }
+    try BatchLog.append(
+      BatchLog.Entry(
+        number: head.batch + 1, position: transaction.position, run: node.applier.run, notes: transaction.bytes(node.notes)),
+      in: transaction)
   }
 
   /// Runs one job in its own savepoint; when it throws, its rows, position and staging are undone.
@@ -199,26 +226,35 @@ final class Writer: @unchecked Sendable {
 
 // The stream's head: in memory while running, in one row of the database otherwise.
 extension Writer {
-  private static func head(of connection: Connection) throws(DatabaseError) -> Int64 {
-    let statement = try connection.takeOutside("SELECT position FROM stream_head WHERE id = 1")
+  static func head(of connection: Connection) throws(DatabaseError) -> Connection.Head {
+    let statement =
+      switch connection {
+      case .sqlite: try connection.takeOutside("SELECT position, 0 FROM stream_head WHERE id = 1")
+      case .postgreSQL: try connection.takeOutside("SELECT position, batch FROM stream_head WHERE id = 1")
+      }
     defer { connection.giveBack(statement) }
     guard try connection.step(statement) else { throw .corrupt(message: "stream_head has no row") }
-    return statement.row.integer(0)
+    return Connection.Head(position: statement.row.integer(0), batch: statement.row.integer(1))
   }
 
   /// Begins a batch, and settles what the last one left open.
   private func begin() throws(DatabaseError) -> Connection.Head? {
     guard let head = try connection.beginBatch() else { return nil }
     if let unanswered {
-      self.unanswered = nil
-      if head.batch == unanswered.batch {
+      if try isDurable(unanswered, head) {
+        self.unanswered = nil
         // Not in this transaction: followers read in one of their own.
         connection.rollBack()
-        publish()
+        publish(behind: unanswered.head) {}
         return try begin()
       }
+      self.unanswered = nil
       statistics.withLock { $0.failedCommits += 1 }
       transaction.undo(to: unanswered.before)
+    }
+    if let node {
+      try node.applier.wait(until: head.batch)
+      transaction.adopt(head.position)
     }
     guard head.position == transaction.position else {
       throw .corrupt(
@@ -229,9 +265,20 @@ extension Writer {
     return head
   }
 
-  /// Finds out at once, if the server can be reached, what became of a commit without an answer; otherwise the next batch does.
+  /// Whether a commit without an answer has happened. Behind it may be commits of other nodes.
+  private func isDurable(_ commit: UnansweredCommit, _ head: Connection.Head) throws(DatabaseError) -> Bool {
+    guard let node else { return head.batch == commit.head.batch + 1 }
+    guard head.batch > commit.head.batch else { return false }
+    return try BatchLog.run(of: commit.head.batch + 1, on: connection) == node.applier.run
+  }
+
+  /// Finds out what became of a commit without an answer, as soon as the server can be reached; with the next batch, if there is one before.
   private func settle() {
-    do throws(DatabaseError) { _ = try begin() } catch {}
-    connection.rollBack()
+    while unanswered != nil {
+      do throws(DatabaseError) { _ = try begin() } catch {}
+      connection.rollBack()
+      guard unanswered != nil, queue.isWaiting else { return }
+      usleep(Self.retryMicroseconds)
+    }
   }
 }
