@@ -1,6 +1,7 @@
 import Addresses
 import CallServer
 import EventLoop
+import Glibc
 import HTTPServer
 import Homeserver
 import HomeserverAPI
@@ -90,7 +91,7 @@ struct Server: Sendable {
       let adminSocket = AdminSocket.open(
         in: directory.path, OperatorCalls(router: router, key: operatorKey), pool: pool)
       for server in servers { try await server.start() }
-      homeserver.start()
+      homeserver.start { Self.endDisplaced() }
       try await calls?.start()
       try relay?.worker.start(routers: calls?.workers.addresses ?? [])
       ServerMetrics.register(homeserver, servers[0])
@@ -107,6 +108,12 @@ struct Server: Sendable {
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
+  }
+
+  /// Another server does this one's work: whoever supervises the process starts it anew.
+  private static func endDisplaced() {
+    Log("cluster").error("this server was stopped for so long that another has taken over its work; it ends")
+    exit(1)
   }
 
   /// Stops accepting connections, lets open requests finish within ten seconds, and closes the database.

@@ -102,6 +102,15 @@ package final class Database: Sendable {
   /// of one kind are called in the order in which they began to follow.
   package func follow(_ kinds: [UInt8], by follower: any CommitFollower) { followers.add(follower, to: kinds) }
 
+  /// Has work that only one node may do begin here, if this node gets its lease: at once where there are no other nodes.
+  ///
+  /// - Parameters:
+  ///   - granted: called when the node gets the lease, from any thread; must not block.
+  ///   - lost: called when another node has got it, because this one was stopped for too long.
+  package func lease(_ name: String, granted: @escaping @Sendable () -> Void, lost: @escaping @Sendable () -> Void) {
+    if let nodes { nodes.leases.want(name, granted: granted, lost: lost) } else { granted() }
+  }
+
   package var statistics: DatabaseStatistics {
     var statistics = writer.statistics.withLock { $0 }
     statistics.waitingWrites = writer.queue.count

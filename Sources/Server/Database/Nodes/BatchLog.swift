@@ -68,6 +68,11 @@ enum BatchLog {
       """, name, run, applied)
   }
 
+  /// A node has stopped.
+  static func forget(_ name: String, run: Int64, in transaction: WriteTransaction) throws(DatabaseError) {
+    try transaction.execute("DELETE FROM node WHERE name = $1 AND run = $2", name, run)
+  }
+
   /// Removes entries that nobody needs: all nodes that were seen lately have applied them.
   static func trim(in transaction: WriteTransaction) throws(DatabaseError) {
     try transaction.execute(

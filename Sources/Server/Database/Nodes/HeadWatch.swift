@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Learns of the commits of other nodes: the database notifies it of each, and it looks at the head's row every second, or when somebody has to
-/// know what is committed by now. It also says in the node's own row how far this node is.
+/// know what is committed by now. It also says in the node's own row how far this node is, and renews its leases.
 ///
 /// Unchecked: what changes after `init` is the thread's, `asking` aside.
 final class HeadWatch: @unchecked Sendable {
@@ -16,6 +16,7 @@ final class HeadWatch: @unchecked Sendable {
   private let configuration: DatabaseConfiguration
   private let name: String
   private let applier: Applier
+  private let leases: Leases
   private let asking = Mutex<[Answer]>([])
   private let isClosed = Atomic<Bool>(false)
   /// A pipe that wakes the thread.
@@ -23,10 +24,11 @@ final class HeadWatch: @unchecked Sendable {
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
 
-  init(_ configuration: DatabaseConfiguration, name: String, applier: Applier) throws(DatabaseError) {
+  init(_ configuration: DatabaseConfiguration, name: String, applier: Applier, leases: Leases) throws(DatabaseError) {
     self.configuration = configuration
     self.name = name
     self.applier = applier
+    self.leases = leases
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .io(message: "pipe: \(String(cString: strerror(errno)))") }
     for end in ends {
@@ -53,7 +55,11 @@ final class HeadWatch: @unchecked Sendable {
           usleep(Self.retryMicroseconds)
         }
       }
-      connection?.close()
+      if let connection {
+        // Who cannot say so is gone for the others when its leases end.
+        do throws(DatabaseError) { try sayGoodbye(on: connection) } catch {}
+        connection.close()
+      }
       answer(takeAsking(), .failure(.closed))
     }
   }
@@ -136,12 +142,23 @@ final class HeadWatch: @unchecked Sendable {
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
     _ = try connection.execute("BEGIN")
     try BatchLog.tell(name, run: applier.run, applied: applier.appliedNumber, in: transaction)
+    let held = try leases.renew(for: applier.run, in: transaction)
     if now - lastTrimmed >= Self.trimSeconds {
       try BatchLog.trim(in: transaction)
       lastTrimmed = now
     }
     _ = try connection.execute("COMMIT")
     lastTold = now
+    leases.note(held)
+  }
+
+  /// Nobody has to wait until this node's leases end.
+  private func sayGoodbye(on connection: PostgreSQLConnection) throws(DatabaseError) {
+    let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
+    _ = try connection.execute("BEGIN")
+    try Leases.giveUp(applier.run, in: transaction)
+    try BatchLog.forget(name, run: applier.run, in: transaction)
+    _ = try connection.execute("COMMIT")
   }
 
   private func takeAsking() -> [Answer] {

@@ -3,6 +3,7 @@ import Synchronization
 /// What a server has besides writer and readers when others share its database.
 final class Nodes: Sendable {
   let applier: Applier
+  let leases = Leases()
   private let watch: HeadWatch
   private let threads: Mutex<[WorkerThread]> = Mutex([])
 
@@ -14,7 +15,7 @@ final class Nodes: Sendable {
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1...Int64.max), from: head, position: position,
       followers: followers, decode: node.notes.decode)
-    watch = try HeadWatch(configuration, name: node.name, applier: applier)
+    watch = try HeadWatch(configuration, name: node.name, applier: applier, leases: leases)
   }
 
   func start() { threads.withLock { $0 = [applier.start(), watch.start()] } }
@@ -40,7 +41,7 @@ final class Nodes: Sendable {
     guard isNode, case .postgreSQL(let server) = connection else { return try body() }
     try PostgreSQLNodeLock.alone(on: server) { () throws(DatabaseError) in
       try body()
-      for table in BatchLog.tables { try connection.execute(table) }
+      for table in BatchLog.tables + [Leases.table] { try connection.execute(table) }
     }
   }
 }
