@@ -269,3 +269,44 @@ def waiting_syncs(context):
         Api(here, bob.token).post("logout").ok()
         thread.join(PATIENCE)
         assert ended == [401], ended
+
+
+def heard(api, since, found):
+    """Syncs until `found` is true of an answer; that answer, and its token."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        answer = api.get("sync", since=since, timeout=2_000).ok()
+        since = answer["next_batch"]
+        if found(answer):
+            return answer, since
+    raise AssertionError("not told in time")
+
+
+@test("who types and who is online at one node is shown at another, and who leaves with their node is gone from it")
+def typing_and_presence(context):
+    with cluster("nodes_typing", 2) as made:
+        here, there = (f"http://{host}" for host in made.hosts)
+        ann, bob = User(here, "ann"), User(here, "bob")
+        room = ann.create_room(preset="public_chat")
+        bob.join(room)
+        watching = Api(there, bob.token)
+        since = watching.get("sync").ok()["next_batch"]
+
+        def typists(answer):
+            events = answer.get("rooms", {}).get("join", {}).get(room, {}).get("ephemeral", {}).get("events", [])
+            return next((event["content"]["user_ids"] for event in events if event["type"] == "m.typing"), None)
+
+        def presence(answer):
+            events = answer.get("presence", {}).get("events", [])
+            return next((event["content"]["presence"] for event in events if event["sender"] == ann.user_id), None)
+
+        ann.put(room_path(room, "typing", ann.user_id), {"typing": True, "timeout": 20_000}).ok()
+        _, since = heard(watching, since, lambda answer: typists(answer) == [ann.user_id])
+        ann.put(room_path(room, "typing", ann.user_id), {"typing": False}).ok()
+        _, since = heard(watching, since, lambda answer: typists(answer) == [])
+        ann.put(f"presence/{ann.user_id}/status", {"presence": "online", "status_msg": "at the harbour"}).ok()
+        _, since = heard(watching, since, lambda answer: presence(answer) == "online")
+        status = watching.get(f"presence/{ann.user_id}/status").ok()
+        assert status["presence"] == "online" and status["status_msg"] == "at the harbour", status
+        ann.put(f"presence/{ann.user_id}/status", {"presence": "offline"}).ok()
+        heard(watching, since, lambda answer: presence(answer) == "offline")

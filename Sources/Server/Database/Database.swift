@@ -111,6 +111,24 @@ package final class Database: Sendable {
     if let nodes { nodes.leases.want(name, granted: granted, lost: lost) } else { granted() }
   }
 
+  /// Whether others may share the database.
+  package var isNode: Bool { nodes != nil }
+
+  /// Of this node among those that share the database: another after each start. Empty where there are no others.
+  package var nodeName: String { nodes.map { "node \($0.applier.run)" } ?? "" }
+
+  /// Tells all other nodes something that is in no row, at most once: it may be lost. Nothing where there are none.
+  ///
+  /// - Parameters:
+  ///   - subject: which listeners it is for.
+  ///   - bytes: 3,900 at most; longer ones are not sent.
+  package func tellNodes(_ bytes: [UInt8], about subject: UInt8) { nodes?.say(bytes, about: subject) }
+
+  /// Calls `handler`, from one thread, with what other nodes tell about a subject. It must not block.
+  package func listenToNodes(about subject: UInt8, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
+    nodes?.talk.listen(to: subject, handler)
+  }
+
   package var statistics: DatabaseStatistics {
     var statistics = writer.statistics.withLock { $0 }
     statistics.waitingWrites = writer.queue.count

@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 
 /// Learns of the commits of other nodes: the database notifies it of each, and it looks at the head's row every second, or when somebody has to
-/// know what is committed by now. It also says in the node's own row how far this node is, and renews its leases.
+/// know what is committed by now. It also says in the node's own row how far this node is, and renews its leases. What nodes say to
+/// each other apart from commits goes by it, too.
 ///
 /// Unchecked: what changes after `init` is the thread's, `asking` aside.
 final class HeadWatch: @unchecked Sendable {
@@ -17,6 +18,7 @@ final class HeadWatch: @unchecked Sendable {
   private let name: String
   private let applier: Applier
   private let leases: Leases
+  private let talk: NodeTalk
   private let asking = Mutex<[Answer]>([])
   private let isClosed = Atomic<Bool>(false)
   /// A pipe that wakes the thread.
@@ -24,11 +26,12 @@ final class HeadWatch: @unchecked Sendable {
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
 
-  init(_ configuration: DatabaseConfiguration, name: String, applier: Applier, leases: Leases) throws(DatabaseError) {
+  init(_ configuration: DatabaseConfiguration, name: String, applier: Applier, leases: Leases, talk: NodeTalk) throws(DatabaseError) {
     self.configuration = configuration
     self.name = name
     self.applier = applier
     self.leases = leases
+    self.talk = talk
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .io(message: "pipe: \(String(cString: strerror(errno)))") }
     for end in ends {
@@ -78,7 +81,8 @@ final class HeadWatch: @unchecked Sendable {
     if isFirst { ring() }
   }
 
-  private func ring() {
+  /// Somebody wants the thread: a question, or something to say.
+  func ring() {
     var byte: UInt8 = 1
     // A full pipe wakes the thread, too.
     _ = write(bell.writing, &byte, 1)
@@ -91,8 +95,9 @@ final class HeadWatch: @unchecked Sendable {
     wait(on: connection)
     guard PQconsumeInput(connection.handle) == 1 else { throw connection.lost("waiting for commits") }
     let asked = takeAsking()
-    if asked.isEmpty, hear(on: connection) { return try tell(on: connection) }
-    try look(on: connection, for: asked)
+    let hasHeard = hear(on: connection)
+    if !asked.isEmpty || !hasHeard { try look(on: connection, for: asked) }
+    for payload in talk.take() { try say(payload, on: connection) }
     try tell(on: connection)
   }
 
@@ -101,6 +106,7 @@ final class HeadWatch: @unchecked Sendable {
     guard case .server(let address) = configuration.place else { throw .misuse(message: "nodes share a PostgreSQL server") }
     let connection = try PostgreSQLConnection(address, configuration, as: .reader)
     _ = try connection.execute(BatchLog.listening)
+    _ = try connection.execute(NodeTalk.listening)
     self.connection = connection
     try look(on: connection, for: [])
     return connection
@@ -117,12 +123,23 @@ final class HeadWatch: @unchecked Sendable {
   /// Whether there was a notification.
   private func hear(on connection: PostgreSQLConnection) -> Bool {
     var newest: Int64?
+    var hasHeard = false
     while let notification = PQnotifies(connection.handle) {
-      if let number = notification.pointee.extra.flatMap({ Int64(String(cString: $0)) }) { newest = number }
-      PQfreemem(notification)
+      defer { PQfreemem(notification) }
+      hasHeard = true
+      guard let channel = notification.pointee.relname, let text = notification.pointee.extra else { continue }
+      if strcmp(channel, NodeTalk.channel) == 0 {
+        talk.hear(String(cString: text), run: applier.run)
+      } else if let number = Int64(String(cString: text)) {
+        newest = number
+      }
     }
     if let newest { applier.learn(of: newest) }
-    return newest != nil
+    return hasHeard
+  }
+
+  private func say(_ payload: String, on connection: PostgreSQLConnection) throws(DatabaseError) {
+    _ = try connection.execute("NOTIFY \(NodeTalk.channel), '\(applier.run) \(payload)'")
   }
 
   private func look(on connection: PostgreSQLConnection, for asked: [Answer]) throws(DatabaseError) {

@@ -4,6 +4,7 @@ import Synchronization
 final class Nodes: Sendable {
   let applier: Applier
   let leases = Leases()
+  let talk = NodeTalk()
   private let watch: HeadWatch
   private let threads: Mutex<[WorkerThread]> = Mutex([])
 
@@ -15,7 +16,7 @@ final class Nodes: Sendable {
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1...Int64.max), from: head, position: position,
       followers: followers, decode: node.notes.decode)
-    watch = try HeadWatch(configuration, name: node.name, applier: applier, leases: leases)
+    watch = try HeadWatch(configuration, name: node.name, applier: applier, leases: leases, talk: talk)
   }
 
   func start() { threads.withLock { $0 = [applier.start(), watch.start()] } }
@@ -25,6 +26,10 @@ final class Nodes: Sendable {
     watch.close()
     applier.close()
     for thread in threads.withLock({ $0 }) { thread.join() }
+  }
+
+  func say(_ bytes: [UInt8], about subject: UInt8) {
+    if talk.say(bytes, about: subject) { watch.ring() }
   }
 
   func catchUp() async throws(DatabaseError) {

@@ -65,7 +65,7 @@ package final class Rooms: Sendable {
     self.observers = observers
     memberships = Memberships()
     erasures = Erasures(database)
-    typing = Typing(notifier: notifier, observers: observers)
+    typing = Typing(database: database, notifier: notifier, observers: observers)
     presence = Presence(
       isEnabled: configuration.isPresenceEnabled, database: database, memberships: memberships, counter: typing.counter,
       notifier: notifier, observers: observers, clock: configuration.clock)
