@@ -203,3 +203,140 @@ struct PipelineTests {
     #expect(database.statistics.exchanges - before == 1)
   }
 }
+
+/// Reads that are asked for before their jobs run.
+@Suite("Questions of a batch", .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed: Scripts/install-dependencies --test"))
+struct QuestionTests {
+  let folder = try! Folder()
+  private static let stars: StaticString = "SELECT stars FROM note WHERE author = $1"
+
+  /// Runs `jobs` in one batch, each with the questions for the stars of `authors`, and returns what they return and how often PostgreSQL was asked.
+  private func batch(
+    _ database: Database, _ jobs: [(authors: [String], body: @Sendable (WriteTransaction) throws -> Int64)]
+  ) async throws -> (results: [Int64], exchanges: Int) {
+    let gate = Gate()
+    let held = Task { try await database.write { _ in gate.pass() } }
+    await gate.waitUntilEntered()
+    var tasks: [Task<Int64, any Error>] = []
+    for job in jobs {
+      let waiting = database.statistics.waitingWrites
+      let questions = { @Sendable in job.authors.map { Question(Self.stars, $0) } }
+      tasks.append(Task { try await database.write(asking: questions, job.body) })
+      await eventually { database.statistics.waitingWrites > waiting }
+    }
+    let before = database.statistics.exchanges
+    gate.open()
+    try await held.value
+    var results: [Int64] = []
+    for task in tasks { results.append(try await task.value) }
+    return (results, database.statistics.exchanges - before)
+  }
+
+  private func open() async throws -> Database {
+    let database = try folder.open(on: .postgreSQL)
+    _ = try await database.write { transaction in
+      for (index, author) in ["a", "b", "c"].enumerated() { try transaction.addNote(by: author, stars: Int64(index) + 1) }
+    }
+    return database
+  }
+
+  private static func stars(of author: String, _ transaction: WriteTransaction) throws -> Int64 {
+    try transaction.first(stars, author) { $0.integer(0) } ?? 0
+  }
+
+  @Test func `are answered for all jobs at once`() async throws {
+    let database = try await open()
+    defer { database.close() }
+    let (results, exchanges) = try await batch(
+      database,
+      ["a", "b", "c", "nobody"].map { author in
+        ([author], { try Self.stars(of: author, $0) })
+      })
+    #expect(results == [1, 2, 3, 0])
+    // One for the questions, one for the COMMIT.
+    #expect(exchanges == 2)
+  }
+
+  @Test func `are answered anew after the batch wrote to what they are of`() async throws {
+    let database = try await open()
+    defer { database.close() }
+    let (results, _) = try await batch(
+      database,
+      [
+        (["a"], { try Self.stars(of: "a", $0) }),
+        (
+          [],
+          { transaction in
+            try transaction.execute("UPDATE note SET stars = 9 WHERE author = $1", "a")
+            return 0
+          }
+        ), (["a", "b"], { try Self.stars(of: "a", $0) * 10 + Self.stars(of: "b", $0) }),
+        (
+          ["new"],
+          { transaction in
+            let before = try Self.stars(of: "new", transaction)
+            try transaction.execute(
+              "INSERT INTO note(author, position, stars) VALUES ($1, $2, 5)", "new", transaction.nextPosition())
+            return before
+          }
+        ), (["new"], { try Self.stars(of: "new", $0) })
+      ])
+    #expect(results == [1, 0, 92, 0, 5])
+  }
+
+  @Test func `stay answered while the batch writes other rows by the same key`() async throws {
+    let database = try await open()
+    defer { database.close() }
+    let (results, exchanges) = try await batch(
+      database,
+      (0..<20).map { number in
+        (
+          ["new \(number)"],
+          { transaction in
+            let before = try Self.stars(of: "new \(number)", transaction)
+            try transaction.execute(
+              "INSERT INTO note(author, position, stars) VALUES ($1, $2, 5)", "new \(number)", transaction.nextPosition())
+            return before
+          }
+        )
+      })
+    #expect(results == [Int64](repeating: 0, count: 20))
+    #expect(exchanges == 2)
+  }
+
+  @Test func `that are wrong, double or never read change nothing`() async throws {
+    let database = try await open()
+    defer { database.close() }
+    let (results, _) = try await batch(
+      database,
+      [
+        (["a", "a", "b", "not storable \0"], { try Self.stars(of: "a", $0) + Self.stars(of: "a", $0) }),
+        (["a"], { try $0.addNote(by: "d") }), ([], { try Self.stars(of: "c", $0) })
+      ])
+    #expect(results == [2, 4, 3])
+  }
+
+  @Test(arguments: [
+    ("SELECT a FROM t WHERE b = $1 AND c = $2", "t", ["b", "c"]), ("SELECT a FROM t WHERE b = $2 AND c = $1", "t", nil),
+    ("SELECT a FROM t WHERE b = $1 AND c > $2", "t", nil), ("SELECT a FROM t", "t", nil),
+    ("SELECT a FROM t WHERE b = $1 ORDER BY a", "t", nil), ("SELECT a FROM t JOIN u ON t.a = u.a WHERE b = $1", nil, nil),
+    ("SELECT a FROM t, u WHERE b = $1", nil, nil), ("SELECT a FROM t WHERE b = (SELECT 1 FROM u)", nil, nil)
+  ] as [(String, String?, [String]?)])
+  func `tell what they read by their text`(sql: String, table: String?, key: [String]?) {
+    let reading = PostgreSQLText.reading(sql)
+    #expect(reading?.table == table)
+    #expect(reading?.key == key)
+  }
+
+  @Test(arguments: [
+    ("INSERT INTO t(a, b) VALUES ($1, $2)", "t", ["a", "b"]), ("INSERT INTO t(a, b, c) VALUES ($1, $2, '') ON CONFLICT DO NOTHING", "t", ["a", "b"]),
+    ("INSERT INTO t(a, b) SELECT $1, $2 WHERE $3 = 1", "t", ["a", "b"]), ("INSERT INTO t(a, b) VALUES ($2, $1)", "t", []),
+    ("INSERT INTO t(a, b) VALUES ($1 + 1, $2)", "t", []), ("UPDATE t SET a = $1", "t", nil), ("DELETE FROM t WHERE a = $1", "t", nil),
+    ("WITH x AS (SELECT 1) DELETE FROM t", nil, nil)
+  ] as [(String, String?, [String]?)])
+  func `know what is written by the text of it`(sql: String, table: String?, columns: [String]?) {
+    let writing = PostgreSQLText.writing(sql)
+    #expect(writing?.table == table)
+    #expect(writing?.columns == columns)
+  }
+}

@@ -99,6 +99,26 @@ extension Connection {
     }
   }
 
+  /// Whether reads gain by being asked for in advance.
+  var takesQuestions: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL: true
+    }
+  }
+
+  /// Sends a read that a job will make.
+  func foresee(_ question: Question) throws(DatabaseError) {
+    guard case .postgreSQL(let connection) = self else { return }
+    let statement = try connection.take(question.sql)
+    defer { statement.end() }
+    var binder = SQLBinder(.postgreSQL(statement), self)
+    for parameter in question.parameters { parameter.bind(to: &binder) }
+    // A value that cannot be stored is the job's to find out.
+    do throws(DatabaseError) { try binder.check() } catch { return }
+    try connection.foresee(statement)
+  }
+
   static func foreign(_ statement: Statement) -> Never {
     preconditionFailure("a statement of another connection: \(statement.sql)")
   }

@@ -35,6 +35,7 @@ extension PostgreSQLConnection {
     try checkTransaction(for: statement)
     guard !statement.text.isReading else { throw Self.hasRows(statement) }
     hasWritten = true
+    answers.forget(statement)
     statement.isQueued = true
     pipeline.queue(statement)
     guard pipeline.isFull else { return }
@@ -49,7 +50,11 @@ extension PostgreSQLConnection {
   /// Sends all that is queued, and this statement, and waits for the answers.
   func ask(_ statement: PostgreSQLStatement) throws(DatabaseError) -> OpaquePointer {
     try checkTransaction(for: statement)
-    if !statement.text.isReading { hasWritten = true }
+    if let answer = try foreseen(statement) { return answer }
+    if !statement.text.isReading {
+      hasWritten = true
+      answers.forget(statement)
+    }
     if !statement.text.isReading || !pipeline.queued.isEmpty { saveIfNeeded() }
     let isFirstRead = beginning == .reading
     do throws(DatabaseError) {
@@ -60,6 +65,21 @@ extension PostgreSQLConnection {
       try beginReading()
       return try exchange(sending: statement)
     }
+  }
+
+  /// Sends what a job of the batch will ask. `ask` finds the answer.
+  func foresee(_ statement: PostgreSQLStatement) throws(DatabaseError) {
+    guard answers.ask(statement) else { return }
+    try send(statement, as: .question(statement.sql, key: statement.key(of: statement.types.count)))
+  }
+
+  private func foreseen(_ statement: PostgreSQLStatement) throws(DatabaseError) -> OpaquePointer? {
+    guard answers.has(statement) else { return nil }
+    if answers.awaited > 0 {
+      if !pipeline.queued.isEmpty { saveIfNeeded() }
+      PQclear(try exchange())
+    }
+    return answers.take(statement)
   }
 
   private func checkTransaction(for statement: PostgreSQLStatement) throws(DatabaseError) {
@@ -102,7 +122,7 @@ extension PostgreSQLConnection {
     try send(statement)
   }
 
-  func send(_ statement: PostgreSQLStatement) throws(DatabaseError) {
+  func send(_ statement: PostgreSQLStatement, as message: PostgreSQLPipeline.Unanswered? = nil) throws(DatabaseError) {
     guard isConnected else { throw lost(statement.sql.description) }
     try sendBeginning()
     if PQpipelineStatus(handle) == PQ_PIPELINE_OFF { PQenterPipelineMode(handle) }
@@ -114,8 +134,7 @@ extension PostgreSQLConnection {
       return withText(statement.sql) { PQsendQueryParams(handle, $0, count, types, values, lengths, formats, 1) }
     }
     guard isSent == 1 else { throw lost(statement.sql.description) }
-    pipeline.sent(
-      statement.sql.utf8Start == Self.headCheck.utf8Start ? .head(statement.sql) : .statement(statement.sql, part: part.number))
+    pipeline.sent(message ?? .statement(statement.sql, part: part.number))
   }
 
   /// The name under which the server has the statement with these types of parameters; nil for one that is planned with its values.
@@ -171,6 +190,10 @@ extension PostgreSQLConnection {
       }
       while isConnected, let more = PQgetResult(handle) { PQclear(more) }
       note(result, of: message)
+      if case .question(let sql, let key) = message {
+        answers.answer(UnsafeRawPointer(sql.utf8Start), key, with: result)
+        continue
+      }
       PQclear(last)
       last = result
     }
@@ -197,6 +220,7 @@ extension PostgreSQLConnection {
     case .head(let sql):
       let isMoved = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } == Self.headIsMoved
       pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: 0, isMovedHead: isMoved)
+    case .question(let sql, _): pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: 0)
     case .sync: break
     }
   }

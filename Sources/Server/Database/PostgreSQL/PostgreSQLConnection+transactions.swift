@@ -33,7 +33,7 @@ extension PostgreSQLConnection {
       let check = try take(Self.headCheck)
       defer { check.end() }
       for value in [head.position, head.batch, head.epoch] { check.bind(value) }
-      try send(check)
+      try send(check, as: .head(Self.headCheck))
     }
   }
 
@@ -41,6 +41,7 @@ extension PostgreSQLConnection {
     try connectAgain()
     part = PostgreSQLPart()
     pipeline.failure = nil
+    answers.removeAll()
     hasWritten = false
     self.beginning = beginning
     isOpen = true

@@ -21,6 +21,7 @@ final class PostgreSQLConnection {
   /// Counts the connections: each has statements of its own.
   private(set) var connections = 0
   var pipeline = PostgreSQLPipeline()
+  var answers = PostgreSQLAnswers()
   /// Ways to the server and back.
   var exchanges = 0
   /// Whether a transaction is open, or will be with the next statement.
@@ -50,6 +51,7 @@ final class PostgreSQLConnection {
     handle = nil
     dropQueued()
     _ = pipeline.takeUnanswered()
+    answers.removeAwaited()
     (isOpen, beginning, knowsHead, hasLimits) = (false, nil, false, false)
   }
 

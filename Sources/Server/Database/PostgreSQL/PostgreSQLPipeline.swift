@@ -10,6 +10,8 @@ struct PostgreSQLPipeline {
     case statement(StaticString, part: Int)
     /// The comparison of the head.
     case head(StaticString)
+    /// What a job will ask.
+    case question(StaticString, key: [UInt8])
     /// The end of an exchange: behind an error, the server passes over all that comes before it.
     case sync
   }

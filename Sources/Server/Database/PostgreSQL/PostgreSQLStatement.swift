@@ -56,6 +56,8 @@ final class PostgreSQLStatement {
   deinit { PQclear(result) }
 
   var parameterCount: Int { text.parameterCount }
+  /// Of the literal.
+  var address: UnsafeRawPointer { UnsafeRawPointer(sql.utf8Start) }
   /// Of the values.
   var byteCount: Int { bytes.count }
 
@@ -114,6 +116,17 @@ final class PostgreSQLStatement {
       bindingError = .constraint(.dataType, message: "text with U+0000, or that is not UTF-8, in \(sql)")
     }
     add(value, .text)
+  }
+
+  /// The first values, one behind the other with their lengths.
+  func key(of count: Int) -> [UInt8] {
+    var key: [UInt8] = []
+    for index in 0..<min(count, starts.count) {
+      let start = starts[index]
+      withUnsafeBytes(of: start < 0 ? -1 : lengths[index]) { key.append(contentsOf: $0) }
+      if start >= 0 { key.append(contentsOf: bytes[start..<start + Int(lengths[index])]) }
+    }
+    return key
   }
 
   func checkBinding() throws(DatabaseError) { if let bindingError { throw bindingError } }

@@ -5,6 +5,10 @@ struct PostgreSQLText {
   let isReading: Bool
   /// Whether it is planned with its values each time: how a search in full text is best done depends on the words.
   let isPlannedWithValues: Bool
+  /// What it reads, if it only reads, and that from one table.
+  let reading: Reading?
+  /// Where it writes; nil if it may write anywhere.
+  let writing: Writing?
 
   /// Throws `.misuse` if there is no statement, and unless the parameters are `$1` to `$n` without gaps.
   init(_ sql: StaticString) throws(DatabaseError) {
@@ -15,6 +19,8 @@ struct PostgreSQLText {
     guard !firstWord.isEmpty else { throw .misuse(message: "no statement in \"\(sql)\"") }
     isReading = firstWord == "SELECT"
     isPlannedWithValues = sql.description.contains(" @@ ")
+    reading = isReading ? Self.reading(sql.description) : nil
+    writing = isReading ? nil : Self.writing(sql.description)
   }
 
   private static func countParameters(_ bytes: UnsafeBufferPointer<UInt8>, _ sql: StaticString) throws(DatabaseError) -> Int {

@@ -115,6 +115,11 @@ final class Writer: @unchecked Sendable {
     let isAlone = jobs.count == 1
     var batch = Batch()
     batch.succeeded.reserveCapacity(jobs.count)
+    do throws(DatabaseError) {
+      if connection.takesQuestions {
+        for job in jobs { for question in job.questions?() ?? [] { try connection.foresee(question) } }
+      }
+    } catch { return repeatable(before, because: error) }
     for job in jobs {
       if connection.isBatchFull { break }
       run(job, isAlone: isAlone, in: &batch)
