@@ -67,6 +67,8 @@ struct Server: Sendable {
       api.disk = disk
       api.version = Program.version
       pages.watch { disk.trouble }
+      let probe = DatabaseProbe(database: homeserver.database)
+      pages.ask { await probe.answers() }
       var router = HomeserverAPI.router(for: homeserver, api, pool: pool) { routes in
         routes.addCallKeyRoutes(projects) { await calls?.end($0) }
         if let calls { routes.addRoomCallRoutes(projects, calls.sessions, publicBaseURL: configuration.publicBaseURL) }
@@ -263,7 +265,10 @@ private final class AccessLog: Sendable {
 
 extension OperationsPages {
   fileprivate func mount(on router: inout Router, health: Bool, metrics: Bool) {
-    if health { router.on(.get, "/health") { [self] _ in self.health().response } }
+    if health {
+      router.on(.get, "/health") { [self] _ in self.health().response }
+      router.on(.get, "/ready") { [self] _ in await self.ready().response }
+    }
     if metrics { router.on(.get, "/metrics") { [self] _ in self.metricsPage().response } }
   }
 }

@@ -35,7 +35,7 @@ package final class Database: Sendable {
       throw .unusable(path: configuration.name, reason: message)
     }
     // Both before either starts a thread: what fails here leaves nothing running.
-    let head = try Writer.head(of: connection)
+    let head = try connection.head()
     let position = StreamPosition(head)
     self.position = position
     readers = try Readers(configuration, position: configuration.node == nil ? nil : position)
@@ -69,6 +69,14 @@ package final class Database: Sendable {
     _ body: @escaping @Sendable (WriteTransaction) throws -> Value
   ) async throws -> Value {
     try await writer.queue.run(body)
+  }
+
+  /// `write` for hot commands: `questions` are reads that `body` will make, so that PostgreSQL answers those of all jobs of a batch at once. Called
+  /// on the writer thread, and with PostgreSQL only.
+  package nonisolated(nonsending) func write<Value: Sendable>(
+    asking questions: @escaping @Sendable () -> [Question], _ body: @escaping @Sendable (WriteTransaction) throws -> Value
+  ) async throws -> Value {
+    try await writer.queue.run(asking: questions, body)
   }
 
   /// `read` for starting up and for commands: blocks the calling thread, so never on a loop or in a task.

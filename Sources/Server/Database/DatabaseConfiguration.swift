@@ -42,6 +42,9 @@ package struct DatabaseConfiguration: Sendable {
   /// undone. `MARTLET_DATABASE_TWICE=1` says so for all databases of the process.
   package var rehearsesJobs = getenv("MARTLET_DATABASE_TWICE") != nil
 
+  /// Called on a database thread; must not block.
+  package var report: @Sendable (DatabaseIncident) -> Void = { _ in }
+
   package init(path: String) { place = .file(path) }
 
   package init(server: PostgreSQLAddress) {

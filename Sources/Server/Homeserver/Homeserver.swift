@@ -108,7 +108,9 @@ package final class Homeserver: Sendable {
     if let name = Self.nodeName { configuration.database.node = NodeConfiguration(name: name, notes: .notes) }
     self.configuration = configuration
     self.log = log
-    database = try Database(configuration.database, migrations: Schema.migrations(with: tables))
+    var databaseConfiguration = configuration.database
+    databaseConfiguration.report = { $0.write(to: log) }
+    database = try Database(databaseConfiguration, migrations: Schema.migrations(with: tables))
     notifier = Notifier(database)
     http = HTTPClient(configuration.outbound, log: Log("outbound"))
     mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }

@@ -8,11 +8,10 @@ import Glibc
 ///
 /// Unchecked: what changes after `init` is used between `lock` and `unlock`, `connection` and `publisher` by the thread alone.
 final class Applier: @unchecked Sendable {
-  /// A commit of this node. `resume` tells its callers.
+  /// A commit of this node.
   struct OwnBatch {
     let number, position: Int64
     let notes: [any CommitNote]
-    let resume: () -> Void
   }
 
   private enum Step {
@@ -170,9 +169,8 @@ final class Applier: @unchecked Sendable {
   }
 
   private func publish(_ batch: OwnBatch) {
-    // What was skipped after a gap is known already, but not to its callers.
+    // What was skipped after a gap is known already.
     if batch.number > appliedNumber { apply(batch.notes, number: batch.number, position: batch.position) }
-    batch.resume()
   }
 
   private func readOn() {

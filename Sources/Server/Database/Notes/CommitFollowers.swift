@@ -62,21 +62,21 @@ struct CommitPublisher {
     rows.end()
   }
 
-  /// What is remembered may be wrong: everybody forgets it or reads it again.
-  mutating func reloadAll() {
-    followers.update(&lists, seen: &seen)
-    var told: Set<ObjectIdentifier> = []
-    stale = []
-    for entry in lists.joined() {
-      if let follower = entry.follower, told.insert(ObjectIdentifier(follower)).inserted { reload(follower) }
-    }
-    rows.end()
-  }
-
   func wake(_ notes: [any CommitNote]) {
     for note in notes where Int(note.kindNumber) < lists.count {
       for entry in lists[Int(note.kindNumber)] { entry.follower?.wake(note) }
     }
+  }
+
+  /// What anybody remembers may be wrong.
+  mutating func reloadAll() {
+    followers.update(&lists, seen: &seen)
+    stale = []
+    var reloaded: Set<ObjectIdentifier> = []
+    for follower in lists.joined().compactMap(\.follower) where reloaded.insert(ObjectIdentifier(follower)).inserted {
+      reload(follower)
+    }
+    rows.end()
   }
 
   private mutating func takeStale() -> [CommitFollowers.Entry] {
