@@ -3,10 +3,12 @@ import contextlib
 import http.client
 import os
 import random
+import signal
 import threading
 import time
 from collections import defaultdict
 
+import databases
 import nodes
 from client import Api, User, fresh, room_path
 from harness import PATIENCE, test
@@ -310,3 +312,62 @@ def typing_and_presence(context):
         assert status["presence"] == "online" and status["status_msg"] == "at the harbour", status
         ann.put(f"presence/{ann.user_id}/status", {"presence": "offline"}).ok()
         heard(watching, since, lambda answer: presence(answer) == "offline")
+
+
+IN_TRANSACTION = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND application_name LIKE '%process {process} %'"
+
+
+def freeze_in_batch(server, name):
+    """Stops a node while it holds the head's row."""
+    for _ in range(2_000):
+        server.process.send_signal(signal.SIGSTOP)
+        if databases.server().run(IN_TRANSACTION.format(process=server.process.pid), name).strip() != "0":
+            return
+        server.process.send_signal(signal.SIGCONT)
+        time.sleep(0.003)
+    raise AssertionError("the node was never in a batch")
+
+
+@test("a node that freezes in a batch holds up the others for two seconds, another takes over its work, and it ends when it wakes")
+def frozen_node(context):
+    # More than 5 s: a lease lasts 15.
+    with cluster("nodes_frozen", 2) as made:
+        frozen, (here, there) = made.servers[0], (f"http://{host}" for host in made.hosts)
+        ann = User(here, "ann")
+        other = Api(there, ann.token)
+        room = ann.create_room()
+        is_over = threading.Event()
+
+        def send():
+            while not is_over.is_set():
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    ann.put(room_path(room, "send", "m.room.message", fresh("t")), {"body": "load"}, seconds=1)
+
+        threads = [threading.Thread(target=send) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        freeze_in_batch(frozen, "nodes_frozen")
+        is_over.set()
+        began = time.monotonic()
+        while other.put(room_path(room, "send", "m.room.message", "after"), {"body": "after"}).status == 503:
+            assert time.monotonic() - began < PATIENCE
+        assert time.monotonic() - began < 6, f"held up for {time.monotonic() - began:.1f} s"
+        path = room_path(room, "send", "m.room.message", "delayed")
+        other.request("PUT", path + "?org.matrix.msc4140.delay=500", {"body": "delayed"}).ok()
+        end = time.monotonic() + PATIENCE
+        while "delayed" not in bodies(other, room):
+            assert time.monotonic() < end, "nobody has taken over the work"
+            time.sleep(0.2)
+        for thread in threads:
+            thread.join()
+        frozen.process.send_signal(signal.SIGCONT)
+        assert frozen.process.wait(PATIENCE) == 1
+        assert "another has taken over its work" in frozen.output(), frozen.output()
+        frozen.start()
+        for api in (ann, other):
+            assert bodies(api, room).count("delayed") == bodies(api, room).count("after") == 1
+
+
+def bodies(api, room):
+    chunk = api.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
+    return [event["content"].get("body") for event in chunk]
