@@ -1,4 +1,5 @@
 """The servers the comparison puts side by side, each started fresh on a free loopback port and ended by its process ID."""
+import atexit
 import fcntl
 import filecmp
 import json
@@ -13,6 +14,9 @@ import time
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(ROOT, "Tests", "EndToEnd"))
+from relay import Relay  # noqa: E402
+
 UNLIMITED = 1_000_000
 
 
@@ -39,6 +43,11 @@ class Server:
     @property
     def pid(self):
         return self.process.pid
+
+    @property
+    def pids(self):
+        """The processes whose time is the server's."""
+        return [self.pid]
 
     def start(self, seconds=120):
         log = open(os.path.join(self.folder, "output.log"), "ab")
@@ -78,7 +87,7 @@ class Server:
 
 class Martlet(Server):
     name = "martlet"
-    program = os.path.join(ROOT, ".build", "release", "martlet")
+    program = os.environ.get("MARTLET_PROGRAM") or os.path.join(ROOT, ".build", "release", "martlet")
 
     def prepare(self):
         pass
@@ -86,6 +95,53 @@ class Martlet(Server):
     def command(self):
         return [self.program, "serve", "--server-name", "load.test", "--bind", f"127.0.0.1:{self.port}", "--data-dir", self.folder,
                 "--registration", "open", "--rate-limits", "false", "--password-hash-memory-mib", "8", "--password-hash-iterations", "1"]
+
+
+class MartletOnPostgreSQL(Martlet):
+    """On a database of its own server, which syncs each commit to the disk as SQLite does."""
+    name = "martlet-postgresql"
+    script = os.path.join(ROOT, "Tests", "PostgreSQLTesting", "postgresql-server")
+    # Seconds for which a relay holds each packet, as a network would.
+    delay = 0.0
+
+    def prepare(self):
+        self.postgresql = subprocess.Popen([self.script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                           env={**os.environ, "MARTLET_POSTGRESQL_FSYNC": "on"})
+        folder = self.postgresql.stdout.readline().strip()
+        if not folder:
+            raise SystemExit("PostgreSQL does not start; Scripts/install-dependencies --test installs it")
+        atexit.register(self.close)
+        socket_url = f"postgres://martlet@/{{}}?host={folder.replace('/', '%2F')}"
+        subprocess.run(["psql", "-X", "-q", socket_url.format("postgres"), "-c",
+                        "CREATE DATABASE load TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"], check=True)
+        self.url = Relay(folder + "/.s.PGSQL.5432", self.delay).url("load") if self.delay else socket_url.format("load")
+        with open(os.path.join(folder, "data", "postmaster.pid")) as f:
+            self.postmaster = int(f.readline())
+
+    def command(self):
+        return super().command() + ["--database-url", self.url]
+
+    @property
+    def pids(self):
+        """The server and its database: each connection has a process."""
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.postmaster)], capture_output=True, text=True).stdout.split()
+        return [self.pid, self.postmaster, *map(int, children)]
+
+    def close(self):
+        if self.postgresql.poll() is None:
+            self.postgresql.stdin.close()
+            self.postgresql.wait(30)
+
+
+class MartletFarFromPostgreSQL(MartletOnPostgreSQL):
+    """The same with a millisecond each way between the two."""
+    name = "martlet-postgresql-1ms"
+    delay = 0.001
+
+
+def before(kind, path):
+    """Another build of Martlet, beside this one."""
+    return type(kind.__name__ + "Before", (kind,), {"name": kind.name + "-before", "program": path})
 
 
 class Synapse(Server):

@@ -1,6 +1,7 @@
 import Addresses
 import CallServer
 import EventLoop
+import Glibc
 import HTTPServer
 import Homeserver
 import HomeserverAPI
@@ -66,6 +67,8 @@ struct Server: Sendable {
       api.disk = disk
       api.version = Program.version
       pages.watch { disk.trouble }
+      let probe = DatabaseProbe(database: homeserver.database)
+      pages.ask { await probe.answers() }
       var router = HomeserverAPI.router(for: homeserver, api, pool: pool) { routes in
         routes.addCallKeyRoutes(projects) { await calls?.end($0) }
         if let calls { routes.addRoomCallRoutes(projects, calls.sessions, publicBaseURL: configuration.publicBaseURL) }
@@ -90,7 +93,7 @@ struct Server: Sendable {
       let adminSocket = AdminSocket.open(
         in: directory.path, OperatorCalls(router: router, key: operatorKey), pool: pool)
       for server in servers { try await server.start() }
-      homeserver.start()
+      homeserver.start { Self.endDisplaced() }
       try await calls?.start()
       try relay?.worker.start(routers: calls?.workers.addresses ?? [])
       ServerMetrics.register(homeserver, servers[0])
@@ -107,6 +110,12 @@ struct Server: Sendable {
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
+  }
+
+  /// Another server does this one's work: whoever supervises the process starts it anew.
+  private static func endDisplaced() {
+    Log("cluster").error("this server was stopped for so long that another has taken over its work; it ends")
+    exit(1)
   }
 
   /// Stops accepting connections, lets open requests finish within ten seconds, and closes the database.
@@ -256,7 +265,10 @@ private final class AccessLog: Sendable {
 
 extension OperationsPages {
   fileprivate func mount(on router: inout Router, health: Bool, metrics: Bool) {
-    if health { router.on(.get, "/health") { [self] _ in self.health().response } }
+    if health {
+      router.on(.get, "/health") { [self] _ in self.health().response }
+      router.on(.get, "/ready") { [self] _ in await self.ready().response }
+    }
     if metrics { router.on(.get, "/metrics") { [self] _ in self.metricsPage().response } }
   }
 }

@@ -29,6 +29,28 @@ enum ServerMetrics {
     counter("martlet_database_commit_seconds_total", "Time spent in COMMIT.", database, metrics) {
       Double($0.commitNanoseconds) / 1e9
     }
+    counter("martlet_database_exchanges_total", "Ways of the writer to PostgreSQL and back; 0 with SQLite.", database, metrics)
+    {
+      Double($0.exchanges)
+    }
+    counter(
+      "martlet_database_unanswered_commits_kept_total", "Commits that PostgreSQL did not answer and that were durable.",
+      database, metrics
+    ) { Double($0.unansweredKept) }
+    counter(
+      "martlet_database_unanswered_commits_undone_total", "Commits that PostgreSQL did not answer and that were not durable.",
+      database,
+      metrics
+    ) { Double($0.unansweredUndone) }
+    counter(
+      "martlet_database_split_batches_total", "Batches whose jobs ran again one by one because a statement of one had failed.",
+      database,
+      metrics
+    ) { Double($0.splitBatches) }
+    counter(
+      "martlet_database_jumps_total", "Times PostgreSQL was found in another state than this server had left it.", database,
+      metrics
+    ) { Double($0.jumps) }
     metrics.measured("martlet_database_waiting_writes", "Waiting write jobs.") {
       Double(database.statistics.waitingWrites)
     }

@@ -6,6 +6,7 @@ import time
 from urllib.parse import quote, urlencode, urlsplit
 
 import leaks
+import nodes
 from harness import PATIENCE
 
 PASSWORD = "correct horse battery"
@@ -66,7 +67,7 @@ class Api:
         token = self.token if token is ... else token
         if token:
             headers["Authorization"] = "Bearer " + token
-        connection = http.client.HTTPConnection(self.host, timeout=seconds)
+        connection = http.client.HTTPConnection(nodes.host_for(self.host, path), timeout=seconds)
         try:
             connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()

@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 import databases
+import nodes
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEALTH_SECONDS = 60
@@ -69,6 +70,8 @@ class Server:
                          "calls_workers": "1", **settings}
         self.log = os.path.join(self.folder, "test-server.log")
         self.process = None
+        # Further nodes on the same database, and the name of this one among several.
+        self.others, self.node = [], None
         logs.append(self.log)
 
     @property
@@ -81,40 +84,63 @@ class Server:
         return databases.url_for(self.folder, _migrate) if databases.is_postgresql else None
 
     def start(self):
+        self.process = self._start(self.settings, 1)
+        self._wait_until_healthy(self.process, self.port)
+        hosts = [f"127.0.0.1:{self.port}"]
+        for number in range(2, nodes.COUNT + 1):
+            port = free_port()
+            settings = {**self.settings, "bind": f"127.0.0.1:{port}", "data_dir": nodes.folder_of(self.folder, number)}
+            self.others.append(self._start(settings, number))
+            self._wait_until_healthy(self.others[-1], port)
+            hosts.append(f"127.0.0.1:{port}")
+        if len(hosts) > 1:
+            nodes.take_turns(hosts)
+        return self
+
+    def _start(self, settings, number):
         arguments = [program(), "serve"]
-        for name, value in self.settings.items():
+        for name, value in settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
         url = self.database_url
         environment = {**os.environ, "MARTLET_DATABASE_URL": url} if url else None
+        if self.node or nodes.COUNT > 1:
+            environment = {**(environment or os.environ), "MARTLET_NODE": self.node or f"node{number}"}
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
+            return subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
+
+    def _wait_until_healthy(self, process, port):
         end = time.monotonic() + HEALTH_SECONDS
         while time.monotonic() < end:
-            if self.process.poll() is not None:
-                raise SystemExit(f"martlet serve ended with {self.process.returncode}:\n{self.output()}")
+            if process.poll() is not None:
+                raise SystemExit(f"martlet serve ended with {process.returncode}:\n{self.output()}")
             try:
-                urllib.request.urlopen(self.base + "/health", timeout=2).read()
-                return self
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2).read()
+                return
             except OSError:
                 time.sleep(0.02)
         raise SystemExit(f"martlet serve is not healthy after {HEALTH_SECONDS} s:\n{self.output()}")
 
     def kill(self):
         """kill -9: nothing is flushed, nobody is told."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        for process in [*self.others, self.process]:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.others = []
 
     def stop(self):
         """Ends it as an operator would; gives the exit code."""
         if self.process is None:
             return None
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        for process in [*self.others, self.process]:
+            if process.poll() is not None:
+                continue
+            process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                process.wait(20)
             except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+                process.kill()
+                process.wait()
+        self.others = []
         return self.process.returncode
 
     def close(self):

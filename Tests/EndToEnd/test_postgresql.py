@@ -97,6 +97,7 @@ def away(context):
             databases.server().run("ALTER DATABASE away ALLOW_CONNECTIONS false")
             databases.server().run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'away'")
             answer = ann.put(room_path(room, "send", "m.room.message", "t1"), {"msgtype": "m.text", "body": "during"})
+            # The server waits five seconds for a database that has just gone away, and then refuses at once.
             assert answer.status == 503 and answer.headers["Retry-After"] == "1", (answer.status, answer.body)
             assert ann.get("/health").status == 200
             databases.server().run("ALTER DATABASE away ALLOW_CONNECTIONS true")

@@ -15,11 +15,13 @@
       }
   }
 
-  /// Where the stream was when a batch began.
+  /// Where the stream is.
   struct Head: Equatable {
     var position: Int64
     /// Counts the commits that wrote something; 0 with SQLite, which needs no such count: its commits have an answer.
     var batch: Int64 = 0
+    /// Counts how often the database went back to an earlier state; 0 with SQLite.
+    var epoch: Int64 = 0
   }
 }
 
@@ -87,6 +89,36 @@ extension Connection {
     }
   }
 
+  /// Runs a statement without rows whose answer nobody looks at: PostgreSQL hears of it with the next one that is looked at, or with the
+  /// commit, which then throws its error.
+  @usableFromInline func queue(_ statement: Statement) throws(DatabaseError) {
+    switch (self, statement) {
+    case (.sqlite(let connection), .sqlite(let statement)): _ = try connection.run(statement)
+    case (.postgreSQL(let connection), .postgreSQL(let statement)): try connection.queue(statement)
+    default: Self.foreign(statement)
+    }
+  }
+
+  /// Whether reads gain by being asked for in advance.
+  var takesQuestions: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL: true
+    }
+  }
+
+  /// Sends a read that a job will make.
+  func foresee(_ question: Question) throws(DatabaseError) {
+    guard case .postgreSQL(let connection) = self else { return }
+    let statement = try connection.take(question.sql)
+    defer { statement.end() }
+    var binder = SQLBinder(.postgreSQL(statement), self)
+    for parameter in question.parameters { parameter.bind(to: &binder) }
+    // A value that cannot be stored is the job's to find out.
+    do throws(DatabaseError) { try binder.check() } catch { return }
+    try connection.foresee(statement)
+  }
+
   static func foreign(_ statement: Statement) -> Never {
     preconditionFailure("a statement of another connection: \(statement.sql)")
   }
@@ -125,14 +157,50 @@ extension Connection {
     }
   }
 
-  /// Begins the transaction of a batch and holds what keeps other writers out. nil for SQLite, whose head nobody else moves.
-  func beginBatch() throws(DatabaseError) -> Head? {
+  /// Begins the transaction of a batch, which keeps other writers out.
+  ///
+  /// - Parameter head: where the last batch left the stream; nil if that is not known.
+  /// - Returns: where the stream is, if it had to be looked up. Otherwise nil: it is at `head`, or PostgreSQL makes the batch fail
+  ///   (`hasHeadMoved`). Nobody else moves SQLite's.
+  func beginBatch(at head: Head?) throws(DatabaseError) -> Head? {
     switch self {
     case .sqlite(let connection):
       try connection.run("BEGIN IMMEDIATE")
       return nil
     case .postgreSQL(let connection):
-      return try connection.beginBatch()
+      return try connection.beginBatch(at: head)
+    }
+  }
+
+  /// Whether a statement of the batch has failed that nobody awaited, perhaps of a job that has ended: then all of it has to be undone.
+  var hasFailed: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL(let connection): connection.pipeline.failure != nil
+    }
+  }
+
+  /// Whether it has failed because the stream is not where the last batch left it.
+  var hasHeadMoved: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL(let connection): connection.pipeline.failure?.isMovedHead ?? false
+    }
+  }
+
+  /// Whether the connection was lost, and with it the batch.
+  var isLost: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL(let connection): !connection.isConnected
+    }
+  }
+
+  /// Whether a batch should have no more jobs: beyond 64 subtransactions every reader of PostgreSQL pays for them.
+  var isBatchFull: Bool {
+    switch self {
+    case .sqlite: false
+    case .postgreSQL(let connection): connection.part.savepoints >= 50
     }
   }
 
@@ -170,24 +238,32 @@ extension Connection {
     try execute("RELEASE rehearsal")
   }
 
-  /// Makes the batch durable, with the new head of the stream if it moved.
+  /// Makes the batch durable, with the new head of the stream if it moved, which it returns.
   ///
-  /// Throws `.unavailable` with PostgreSQL if there was no answer: then the next `beginBatch` tells by the head whether it is durable.
-  func commit(_ position: Int64, hasMoved: Bool) throws(DatabaseError) {
+  /// Throws `.unavailable` with PostgreSQL if there was no answer: then the head tells whether it is durable.
+  func commit(_ position: Int64, after head: Head) throws(DatabaseError) -> Head {
     switch self {
     case .sqlite(let connection):
-      if hasMoved {
-        let statement = try take("UPDATE stream_head SET position = $1 WHERE id = 1")
-        defer { giveBack(statement) }
-        var binder = SQLBinder(statement, self)
-        binder.integer(position)
-        try binder.check()
-        _ = try run(statement)
-      }
+      if position != head.position { try move(to: position) }
       try connection.run("COMMIT")
+      return Head(position: position)
     case .postgreSQL(let connection):
-      try connection.commit(position, hasMoved: hasMoved)
+      return try connection.commit(position, after: head)
     }
+  }
+
+  private func move(to position: Int64) throws(DatabaseError) {
+    let statement = try take("UPDATE stream_head SET position = $1 WHERE id = 1")
+    defer { giveBack(statement) }
+    var binder = SQLBinder(statement, self)
+    binder.integer(position)
+    try binder.check()
+    _ = try run(statement)
+  }
+
+  /// Sets the head of PostgreSQL's stream where no batch has led, and ends the batch.
+  func jump(to head: Head) throws(DatabaseError) {
+    if case .postgreSQL(let connection) = self { try connection.jump(to: head) }
   }
 
   func rollBack() {
@@ -212,11 +288,27 @@ extension Connection {
 
 // What else the engines differ in.
 extension Connection {
+  /// Whether the batch may have written something; not told with SQLite.
+  var hasWritten: Bool {
+    switch self {
+    case .sqlite: true
+    case .postgreSQL(let connection): connection.hasWritten
+    }
+  }
+
   /// Pages in the write-ahead log after this connection's last commit; 0 where the log is the server's affair.
   var logPages: Int {
     switch self {
     case .sqlite(let connection): connection.logPages
     case .postgreSQL: 0
+    }
+  }
+
+  /// Ways to the server and back since the connection was opened; 0 with SQLite.
+  var exchanges: Int {
+    switch self {
+    case .sqlite: 0
+    case .postgreSQL(let connection): connection.exchanges
     }
   }
 
@@ -233,6 +325,17 @@ extension Connection {
     name.bind(to: &binder)
     try binder.check()
     return try step(statement)
+  }
+
+  /// Adds to the head's table what databases lack that were made before there was such a thing.
+  func completeHead() throws(DatabaseError) {
+    guard case .postgreSQL(let connection) = self else { return }
+    let known = try connection.execute(
+      """
+      SELECT 1 FROM information_schema.columns
+      WHERE table_schema = current_schema() AND table_name = 'stream_head' AND column_name = 'epoch'
+      """)
+    if known.isEmpty { _ = try connection.execute("ALTER TABLE stream_head ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0") }
   }
 
   /// A statement of a migration, or of the engine's own tables, as the engine takes it: one or several.

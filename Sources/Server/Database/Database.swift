@@ -7,6 +7,8 @@ import Synchronization
 /// for anything else, and it never calls `read` or `write`.
 package final class Database: Sendable {
   private let writer: Writer
+  private let position: StreamPosition
+  private let nodes: Nodes?
   private let followers = CommitFollowers()
   private let readers: Readers
   private let readerThreads: [WorkerThread]
@@ -26,13 +28,22 @@ package final class Database: Sendable {
       guard try !connection.hasTable(DatabaseCopy.progressTable) else {
         throw .unusable(path: configuration.name, reason: "a copy into it has not ended; run martlet database copy once more")
       }
-      try Migrator(name: configuration.name, connection: connection).apply(migrations)
+      try Nodes.alone(on: connection, if: configuration.node != nil) { () throws(DatabaseError) in
+        try Migrator(name: configuration.name, connection: connection).apply(migrations)
+      }
     } catch .corrupt(let message) {
       throw .unusable(path: configuration.name, reason: message)
     }
     // Both before either starts a thread: what fails here leaves nothing running.
-    readers = try Readers(configuration)
-    writer = try Writer(configuration, on: connection, followers: followers)
+    let head = try connection.head()
+    let position = StreamPosition(head)
+    self.position = position
+    readers = try Readers(configuration, position: configuration.node == nil ? nil : position)
+    let nodes = try Nodes(configuration, from: head, position: position, followers: followers)
+    self.nodes = nodes
+    writer = try Writer(
+      configuration, on: connection, followers: followers, position: position, head: head, applier: nodes?.applier)
+    nodes?.start()
     readerThreads = readers.start()
     writerThread = writer.start()
   }
@@ -60,6 +71,14 @@ package final class Database: Sendable {
     try await writer.queue.run(body)
   }
 
+  /// `write` for hot commands: `questions` are reads that `body` will make, so that PostgreSQL answers those of all jobs of a batch at once. Called
+  /// on the writer thread, and with PostgreSQL only.
+  package nonisolated(nonsending) func write<Value: Sendable>(
+    asking questions: @escaping @Sendable () -> [Question], _ body: @escaping @Sendable (WriteTransaction) throws -> Value
+  ) async throws -> Value {
+    try await writer.queue.run(asking: questions, body)
+  }
+
   /// `read` for starting up and for commands: blocks the calling thread, so never on a loop or in a task.
   package func readBlocking<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws -> Value
@@ -75,11 +94,48 @@ package final class Database: Sendable {
   }
 
   /// The newest position that is durable and whose notes have been applied.
-  package var committedPosition: Int64 { writer.committedPosition.load(ordering: .acquiring) }
+  package var committedPosition: Int64 { position.committed }
+
+  /// Returns once everything is applied here that any node had committed when this was called. At once where there are no other nodes.
+  ///
+  /// Throws `.unavailable` while the database cannot be reached.
+  package nonisolated(nonsending) func catchUp() async throws(DatabaseError) { try await nodes?.catchUp() }
+
+  /// As `catchUp()`, if this node is not that far yet: for positions that clients have from other nodes.
+  package nonisolated(nonsending) func catchUp(to position: Int64) async throws(DatabaseError) {
+    if position > committedPosition { try await catchUp() }
+  }
 
   /// Calls `follower`, which the database does not keep alive, for the notes of some kinds in all commits from now on. Those
   /// of one kind are called in the order in which they began to follow.
   package func follow(_ kinds: [UInt8], by follower: any CommitFollower) { followers.add(follower, to: kinds) }
+
+  /// Has work that only one node may do begin here, if this node gets its lease: at once where there are no other nodes.
+  ///
+  /// - Parameters:
+  ///   - granted: called when the node gets the lease, from any thread; must not block.
+  ///   - lost: called when another node has got it, because this one was stopped for too long.
+  package func lease(_ name: String, granted: @escaping @Sendable () -> Void, lost: @escaping @Sendable () -> Void) {
+    if let nodes { nodes.leases.want(name, granted: granted, lost: lost) } else { granted() }
+  }
+
+  /// Whether others may share the database.
+  package var isNode: Bool { nodes != nil }
+
+  /// Of this node among those that share the database: another after each start. Empty where there are no others.
+  package var nodeName: String { nodes.map { "node \($0.applier.run)" } ?? "" }
+
+  /// Tells all other nodes something that is in no row, at most once: it may be lost. Nothing where there are none.
+  ///
+  /// - Parameters:
+  ///   - subject: which listeners it is for.
+  ///   - bytes: 3,900 at most; longer ones are not sent.
+  package func tellNodes(_ bytes: [UInt8], about subject: UInt8) { nodes?.say(bytes, about: subject) }
+
+  /// Calls `handler`, from one thread, with what other nodes tell about a subject. It must not block.
+  package func listenToNodes(about subject: UInt8, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
+    nodes?.talk.listen(to: subject, handler)
+  }
 
   package var statistics: DatabaseStatistics {
     var statistics = writer.statistics.withLock { $0 }
@@ -98,6 +154,7 @@ package final class Database: Sendable {
     // The log goes with the last connection, and readers may not delete it.
     writer.others.close()
     writerThread.join()
+    nodes?.close()
     lock.withLock { $0 = nil }
   }
 

@@ -19,6 +19,8 @@ package struct DatabaseConfiguration: Sendable {
   }
 
   package var place: Place
+  /// nil where this server has the database alone.
+  package var node: NodeConfiguration?
   package var synchronous: Synchronous = .full
   /// Reader threads, each with a connection of its own; at least 1. With PostgreSQL they wait for a network, so there are more.
   package var readerCount = 2
@@ -39,6 +41,9 @@ package struct DatabaseConfiguration: Sendable {
   /// Each write job is run, undone and run again, and only then counts. For tests: a job that may run again leaves nothing behind when it is
   /// undone. `MARTLET_DATABASE_TWICE=1` says so for all databases of the process.
   package var rehearsesJobs = getenv("MARTLET_DATABASE_TWICE") != nil
+
+  /// Called on a database thread; must not block.
+  package var report: @Sendable (DatabaseIncident) -> Void = { _ in }
 
   package init(path: String) { place = .file(path) }
 

@@ -13,6 +13,15 @@ package struct DatabaseStatistics: Sendable, Equatable {
   /// Time spent in COMMIT, all together, and the longest one.
   package internal(set) var commitNanoseconds: UInt64 = 0
   package internal(set) var longestCommitNanoseconds: UInt64 = 0
+  /// Ways of the writer to PostgreSQL and back; 0 with SQLite.
+  package internal(set) var exchanges = 0
+  /// Commits that PostgreSQL did not answer and that turned out to be durable, and not to be.
+  package internal(set) var unansweredKept = 0
+  package internal(set) var unansweredUndone = 0
+  /// Batches that were undone because of one statement, and whose jobs ran again one by one.
+  package internal(set) var splitBatches = 0
+  /// Times the database was found in another state than this server left it.
+  package internal(set) var jumps = 0
   /// Pages in SQLite's write-ahead log after the last commit; 0 with PostgreSQL.
   package internal(set) var logPages = 0
   /// Times the log was copied into the database.

@@ -34,7 +34,7 @@ struct Migrator {
   }
 
   private func prepare() throws(DatabaseError) {
-    guard try !connection.hasTable("schema_version") else { return }
+    guard try !connection.hasTable("schema_version") else { return try connection.completeHead() }
     try transaction { () throws(DatabaseError) in
       try define(Self.headTable)
       try connection.execute("INSERT INTO stream_head(id, position) VALUES (1, 0)")

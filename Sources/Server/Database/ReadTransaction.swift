@@ -4,8 +4,20 @@
 /// PostgreSQL: see Documentation/Decisions/0002-one-sql.md. Being no `Sendable` it cannot leave its closure.
 @usableFromInline package class ReadTransaction {
   @usableFromInline let connection: Connection
+  /// nil where rows cannot be older than memory.
+  private let position: StreamPosition?
+  private var appliedAtBegin: Int64 = 0
 
-  init(on connection: Connection) { self.connection = connection }
+  init(on connection: Connection, position: StreamPosition? = nil) {
+    self.connection = connection
+    self.position = position
+  }
+
+  func noteBegin() { appliedAtBegin = position?.appliedBatch ?? 0 }
+
+  /// Whether commits of other nodes have been applied since it began: what it reads may be older than what is in memory, and must not be kept
+  /// there. False where there are no other nodes, as a node shows its own commits by what they have staged.
+  package var isBehind: Bool { position.map { $0.appliedBatch != appliedAtBegin } ?? false }
 
   /// Calls `body` with each row, in order. `body` may run other statements, this one included.
   @inlinable package func query<each Parameter: SQLParameter>(

@@ -12,11 +12,17 @@
     super.init(on: connection)
   }
 
-  /// Runs a statement that returns no rows. A database server need not answer before the next statement is sent.
+  /// Runs a statement that returns no rows. A database server is not asked at once: if the statement breaks a rule of its table, this throws,
+  /// or a later statement of the job, or `write`.
   @inlinable package func execute<each Parameter: SQLParameter>(
     _ sql: StaticString, _ parameters: repeat each Parameter
   ) throws(DatabaseError) {
-    _ = try changes(sql, repeat each parameters)
+    let statement = try connection.take(sql)
+    defer { connection.giveBack(statement) }
+    var binder = SQLBinder(statement, connection)
+    repeat (each parameters).bind(to: &binder)
+    try binder.check()
+    try connection.queue(statement)
   }
 
   /// Runs a statement that returns no rows and returns the number of rows it inserted, changed or deleted: waits for the answer.
@@ -59,6 +65,9 @@ extension WriteTransaction {
     Mark(position: position, notes: notes.count, rollbackActions: rollbackActions.count)
   }
 
+  /// The stream is elsewhere than this node left it. Nothing is staged.
+  func move(to position: Int64) { self.position = position }
+
   /// Undoes in memory what was done since `mark`; the rows are the writer's affair.
   func undo(to mark: Mark) {
     position = mark.position
@@ -74,7 +83,20 @@ extension WriteTransaction {
     publisher.apply(notes)
     advance(position)
     publisher.wake(notes)
-    notes.removeAll(keepingCapacity: true)
-    rollbackActions.removeAll(keepingCapacity: true)
+    _ = takeNotes()
   }
+
+  /// Of a batch that is durable.
+  func takeNotes() -> [any CommitNote] {
+    defer {
+      notes.removeAll(keepingCapacity: true)
+      rollbackActions.removeAll(keepingCapacity: true)
+    }
+    return notes
+  }
+
+  var hasNotes: Bool { !notes.isEmpty }
+
+  func bytes(_ form: CommitNoteBytes) -> [UInt8] { form.encode(notes) }
+
 }

@@ -1,4 +1,5 @@
 import Database
+import Glibc
 import JSON
 import MatrixModel
 import Outbound
@@ -83,11 +84,16 @@ package final class Homeserver: Sendable {
   package let appServiceQueries: AppServiceQueries
   package let appServiceWorkers: AppServiceWorkers
   package let thirdPartyNetworks: ThirdPartyNetworks
+  /// Notified when the work of `start` begins at this node.
+  let worksHere = WorkSignal()
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
     RoomVersion.known.map { ($0.name, $0.isStable) }
   }
+
+  /// Of this server among several on one database: for tests, until all that a node remembers is known to the others.
+  private static var nodeName: String? { getenv("MARTLET_NODE").map { String(cString: $0) } }
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   ///
@@ -98,9 +104,13 @@ package final class Homeserver: Sendable {
     _ configuration: HomeserverConfiguration, tables: [String] = [], follower: (any RoomObserver & AccountObserver)? = nil,
     log: Log
   ) throws {
+    var configuration = configuration
+    if let name = Self.nodeName { configuration.database.node = NodeConfiguration(name: name, notes: .notes) }
     self.configuration = configuration
     self.log = log
-    database = try Database(configuration.database, migrations: Schema.migrations(with: tables))
+    var databaseConfiguration = configuration.database
+    databaseConfiguration.report = { $0.write(to: log) }
+    database = try Database(databaseConfiguration, migrations: Schema.migrations(with: tables))
     notifier = Notifier(database)
     http = HTTPClient(configuration.outbound, log: Log("outbound"))
     mail = configuration.identity.mail.map { MailSender($0, log: Log("mail")) }
@@ -215,12 +225,19 @@ package final class Homeserver: Sendable {
     }
   }
 
-  /// Begins what goes on in the background: pushing, and telling application services.
-  package func start() {
-    push.start()
-    appServiceWorkers.start()
-    delayedEvents.start()
-    bulkLeaves.start()
+  /// Begins what goes on in the background: pushing, telling application services, and chores. Of several nodes one does it.
+  ///
+  /// - Parameter isDisplaced: called if another node does it now, because this one was stopped for too long: the process has to end.
+  package func start(isDisplaced: @escaping @Sendable () -> Void = {}) {
+    database.lease(
+      "work",
+      granted: { [self] in
+        push.start()
+        appServiceWorkers.start()
+        delayedEvents.start()
+        bulkLeaves.start()
+        worksHere.notify()
+      }, lost: isDisplaced)
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is

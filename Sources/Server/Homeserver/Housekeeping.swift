@@ -54,8 +54,9 @@ extension Homeserver {
     ]
   }
 
-  /// Keeps house until the task is cancelled.
+  /// Keeps house until the task is cancelled, from when the work of `start` begins here.
   package func keepHouse() async {
+    await worksHere.wait()
     await run(afterStart)
     while !Task.isCancelled {
       await run(hourly)

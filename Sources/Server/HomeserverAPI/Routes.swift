@@ -1,3 +1,4 @@
+import Database
 import HTTPServer
 import Homeserver
 import MatrixModel
@@ -60,11 +61,22 @@ package struct Routes {
     precondition(endpoint.access != .anyone, "an endpoint for anyone has no session")
     let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
-    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
+    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { [catchUp] request in
+      try await catchUp(endsOnShutdown)
       let session = try await authentication.session(of: request, admission)
       try await authentication.sessions.saw(session, from: request.peer.address)
       if authentication.isRateLimited(session) { try limiter?.charge(budget, to: session.userID) }
       return try await handler(APIRequest(request, bodyLimit: bodyLimit), session)
+    }
+  }
+
+  /// What was acknowledged at another node counts here, before anything of the request is looked at. An endpoint that waits for news is served
+  /// from memory while the database is away.
+  private var catchUp: @Sendable (_ waitsForNews: Bool) async throws -> Void {
+    { [database = homeserver.database] waitsForNews in
+      do throws(DatabaseError) { try await database.catchUp() } catch {
+        guard waitsForNews, error.isTransient else { throw error }
+      }
     }
   }
 
@@ -87,8 +99,9 @@ package struct Routes {
     precondition(endpoint.access == .anyone, "the handler of an endpoint for accounts takes a session")
     let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
-    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { request in
+    add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { [catchUp] request in
       try limiter?.charge(budget, to: request.peer)
+      try await catchUp(endsOnShutdown)
       return try await handler(
         APIRequest(request, bodyLimit: bodyLimit, authentication: authentication, admission: admission))
     }
@@ -99,8 +112,9 @@ package struct Routes {
     _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
-    router.on(method, path, bodyLimit: bodyLimit) { [limiter] request in
+    router.on(method, path, bodyLimit: bodyLimit) { [limiter, catchUp] request in
       try limiter?.charge(budget, to: request.peer)
+      try await catchUp(false)
       return try await handler(APIRequest(request, bodyLimit: bodyLimit))
     }
   }
@@ -113,7 +127,8 @@ package struct Routes {
     let (authentication, limiter, operatorKey) = (authentication, limiter, operatorKey)
     let server = homeserver.configuration.serverName
     let budget: RateLimiter.Budget = method == .get ? .read : .write
-    router.on(method, path, bodyLimit: bodyLimit) { request in
+    router.on(method, path, bodyLimit: bodyLimit) { [catchUp] request in
+      try await catchUp(false)
       if let operatorKey, try authentication.isOperator(request, operatorKey) {
         return try await handler(APIRequest(request, bodyLimit: bodyLimit), .operator(server))
       }

@@ -68,6 +68,17 @@ struct CommitPublisher {
     }
   }
 
+  /// What anybody remembers may be wrong.
+  mutating func reloadAll() {
+    followers.update(&lists, seen: &seen)
+    stale = []
+    var reloaded: Set<ObjectIdentifier> = []
+    for follower in lists.joined().compactMap(\.follower) where reloaded.insert(ObjectIdentifier(follower)).inserted {
+      reload(follower)
+    }
+    rows.end()
+  }
+
   private mutating func takeStale() -> [CommitFollowers.Entry] {
     defer { stale = [] }
     return stale

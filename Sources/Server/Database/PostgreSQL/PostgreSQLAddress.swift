@@ -38,6 +38,10 @@ package struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
   var connectionParameters: [(name: String, value: String)] {
     var all = [
       "connect_timeout": "5", "keepalives_idle": "2", "keepalives_interval": "2", "keepalives_count": "3",
+      // What was sent and not acknowledged, in milliseconds; keepalives ask only where nothing is under way.
+      "tcp_user_timeout": "8000",
+      // Of several hosts, the one that is no standby.
+      "target_session_attrs": "read-write",
       "application_name": Self.applicationName
     ]
     all.merge(parameters) { $1 }

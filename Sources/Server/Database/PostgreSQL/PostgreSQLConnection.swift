@@ -8,20 +8,33 @@ final class PostgreSQLConnection {
   let address: PostgreSQLAddress
   private let role: Connection.Role
   private let waitsForDisk: Bool
+  /// Whether other servers may write to the database.
+  private let isNode: Bool
+  private let report: @Sendable (DatabaseIncident) -> Void
+  /// When the server could not be reached first, in nanoseconds; nil if it could.
+  private var awaySince: UInt64?
+  /// Whether transactions of this connection have their limits.
+  private var hasLimits = false
   /// libpq's connection; nil behind `close`.
   private(set) var handle: OpaquePointer?
   /// Keyed by the literal's address: no text is hashed on the hot path.
-  private var statements: [UnsafeRawPointer: PostgreSQLStatement] = [:]
-  private var names = 0
+  var statements: [UnsafeRawPointer: PostgreSQLStatement] = [:]
+  var names = 0
   /// Counts the connections: each has statements of its own.
-  private var connections = 0
-  /// A transaction for reading has begun, and the server has not heard of it yet.
-  var beginsWithNext = false
+  private(set) var connections = 0
+  var pipeline = PostgreSQLPipeline()
+  var answers = PostgreSQLAnswers()
+  /// Ways to the server and back.
+  var exchanges = 0
+  /// Whether a transaction is open, or will be with the next statement.
+  var isOpen = false
+  /// What the server has to hear of the transaction before its first statement.
+  var beginning: Beginning?
   var part = PostgreSQLPart()
-  /// How many commits wrote something, as of the last `beginBatch`.
-  var batch: Int64 = 0
   /// Whether the transaction may have written.
   var hasWritten = false
+  /// Whether this connection has seen where the head is.
+  var knowsHead = false
 
   /// Throws `.unavailable` if the server cannot be reached, `.unusable` for a database that Martlet cannot use, and for a writer `.occupied`
   /// while another server writes to it.
@@ -29,6 +42,8 @@ final class PostgreSQLConnection {
     self.address = address
     self.role = role
     waitsForDisk = configuration.synchronous == .full
+    isNode = configuration.node != nil
+    report = configuration.report
     try connect()
   }
 
@@ -37,16 +52,54 @@ final class PostgreSQLConnection {
   func close() {
     PQfinish(handle)
     handle = nil
-    beginsWithNext = false
+    dropQueued()
+    _ = pipeline.takeUnanswered()
+    answers.removeAwaited()
+    (isOpen, beginning, knowsHead, hasLimits) = (false, nil, false, false)
   }
 
   // MARK: Connecting
 
-  private var isConnected: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+  var isConnected: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+
+  /// How long a transaction waits for a server that has just gone away: a restart, or a standby that takes over. Who comes later is refused at
+  /// once, until the server is back.
+  private static let patienceNanoseconds: UInt64 = 5_000_000_000
+  private static let pauseMicroseconds: UInt32 = 50_000
 
   /// Before a transaction.
   func connectAgain() throws(DatabaseError) {
-    if !isConnected { try connect() }
+    if hasLimits, isAlive { return }
+    while true {
+      do throws(DatabaseError) {
+        if !isAlive { try connect() }
+        try limit()
+        break
+      } catch .unavailable(let message) {
+        let now = Self.now()
+        if awaySince == nil { report(.away(message: message)) }
+        let since = awaySince ?? now
+        awaySince = since
+        guard now - since < Self.patienceNanoseconds else { throw .unavailable(message: message) }
+        if !isConnected { usleep(Self.pauseMicroseconds) }
+      }
+    }
+    if awaySince != nil { report(.back) }
+    awaySince = nil
+  }
+
+  /// Whether the server has not ended the connection, as far as can be seen without asking it. Its last words are read first, then the end.
+  private var isAlive: Bool { isConnected && PQconsumeInput(handle) == 1 && PQconsumeInput(handle) == 1 && isConnected }
+
+  /// Neither a statement nor a node that has stopped may hold the head's row, or an old state of the rows, for long. Migrations and copies,
+  /// which are none of `begin`'s transactions, take the time they need.
+  private func limit() throws(DatabaseError) {
+    if hasLimits { return }
+    _ = try execute(
+      role == .writer
+        ? "SET idle_in_transaction_session_timeout = '2s'; SET lock_timeout = '5s'; SET statement_timeout = '10s'"
+        : "SET idle_in_transaction_session_timeout = '30s'; SET statement_timeout = '10s'")
+    hasLimits = true
   }
 
   func connect() throws(DatabaseError) {
@@ -65,11 +118,18 @@ final class PostgreSQLConnection {
     do throws(DatabaseError) {
       try PostgreSQLServerCheck.check(self)
       if !waitsForDisk { _ = try execute("SET synchronous_commit = off") }
-      if role == .writer { try PostgreSQLNodeLock.take(on: self) }
+      if role == .writer { try PostgreSQLNodeLock.take(on: self, isShared: isNode) }
     } catch {
       close()
       throw error
     }
+  }
+
+  /// Nanoseconds of the monotonic clock.
+  private static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   /// libpq's, in one line.
@@ -85,140 +145,12 @@ final class PostgreSQLConnection {
     return copies.withUnsafeBufferPointer { body($0.baseAddress) }
   }
 
-  // MARK: Statements
-
-  func take(_ sql: StaticString) throws(DatabaseError) -> PostgreSQLStatement {
-    precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
-    let key = UnsafeRawPointer(sql.utf8Start)
-    let statement: PostgreSQLStatement
-    if let kept = statements[key] {
-      statement = kept.isTaken ? PostgreSQLStatement(beside: kept) : kept
-    } else {
-      statement = try PostgreSQLStatement(sql)
-      statements[key] = statement
-    }
-    statement.begin()
-    return statement
-  }
-
-  /// True when there is a row.
-  func step(_ statement: PostgreSQLStatement) throws(DatabaseError) -> Bool {
-    if statement.result == nil { statement.take(try run(statement)) }
-    return statement.advance()
-  }
-
-  /// Runs a statement without rows; the number of rows changed.
-  func run(_ statement: PostgreSQLStatement) throws(DatabaseError) -> Int {
-    let result = try run(statement) as OpaquePointer
-    statement.take(result)
-    guard PQresultStatus(result) == PGRES_COMMAND_OK else {
-      throw .misuse(message: "execute of a statement with rows: \(statement.sql)")
-    }
-    return PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
-  }
-
-  private func run(_ statement: PostgreSQLStatement) throws(DatabaseError) -> OpaquePointer {
-    // A lost connection is not made anew here: what the transaction did before would be missing.
-    guard isConnected else { throw lost(statement.sql.description) }
-    if !statement.text.isReading {
-      hasWritten = true
-      if let savepoint = part.savepointBeforeWriting() { _ = try execute(savepoint) }
-    }
-    guard beginsWithNext else {
-      return try checked(runAlone(statement, try name(of: statement)), in: statement.sql.description)
-    }
-    do throws(DatabaseError) {
-      return try runBehindBegin(statement)
-    } catch .unavailable {
-      // The connection was lost since it was last used. The transaction has not read anything yet.
-      try connect()
-      beginsWithNext = true
-      return try runBehindBegin(statement)
-    }
-  }
-
-  private func runBehindBegin(_ statement: PostgreSQLStatement) throws(DatabaseError) -> OpaquePointer {
-    try checked(runBehindBegin(statement, try name(of: statement)), in: statement.sql.description)
-  }
-
-  private func runAlone(_ statement: PostgreSQLStatement, _ name: String?) -> OpaquePointer? {
-    let count = Int32(statement.types.count)
-    return statement.withValues { values, lengths, formats in
-      if let name { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
-      let types = statement.types.map(\.postgreSQLType)
-      return withText(statement.sql) { PQexecParams(handle, $0, count, types, values, lengths, formats, 1) }
-    }
-  }
-
-  /// The first statement of a reading transaction: one way to the server for both.
-  private func runBehindBegin(_ statement: PostgreSQLStatement, _ name: String?) -> OpaquePointer? {
-    beginsWithNext = false
-    let count = Int32(statement.types.count)
-    guard PQenterPipelineMode(handle) == 1 else { return nil }
-    var isSent = PQsendQueryParams(handle, Self.beginReading, 0, nil, nil, nil, nil, 0) == 1
-    isSent =
-      statement.withValues { values, lengths, formats in
-        if let name { return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
-        let types = statement.types.map(\.postgreSQLType)
-        return withText(statement.sql) { PQsendQueryParams(handle, $0, count, types, values, lengths, formats, 1) }
-      } == 1 && isSent
-    isSent = PQpipelineSync(handle) == 1 && isSent
-    var results: [OpaquePointer] = []
-    var isAtEnd = !isSent
-    while !isAtEnd {
-      guard let result = PQgetResult(handle) else {
-        isAtEnd = PQstatus(handle) != CONNECTION_OK
-        continue
-      }
-      isAtEnd = PQresultStatus(result) == PGRES_PIPELINE_SYNC
-      if isAtEnd { PQclear(result) } else { results.append(result) }
-    }
-    _ = PQexitPipelineMode(handle)
-    // The one of the statement, or the first that failed.
-    let chosen = results.firstIndex { PQresultStatus($0) == PGRES_FATAL_ERROR } ?? (results.count > 1 ? 1 : nil)
-    for (index, result) in results.enumerated() where index != chosen { PQclear(result) }
-    return chosen.map { results[$0] }
-  }
-
-  /// The name under which the server has the statement with these types of parameters; nil for one that is planned with its values.
-  private func name(of statement: PostgreSQLStatement) throws(DatabaseError) -> String? {
-    if statement.text.isPlannedWithValues { return nil }
-    let known = statement.names
-    if known.connection != connections { (known.connection, known.name, known.others) = (connections, "", []) }
-    if !known.name.isEmpty, known.types == statement.types { return known.name }
-    if let other = known.others.first(where: { $0.types == statement.types }) { return other.name }
-    names += 1
-    let name = "s\(names)"
-    let types = statement.types.map(\.postgreSQLType)
-    let result = withText(statement.sql) { PQprepare(handle, name, $0, Int32(types.count), types) }
-    do throws(DatabaseError) {
-      PQclear(try checked(result, in: statement.sql.description))
-    } catch {
-      if case .misuse(let message) = error, message.contains("multiple commands") {
-        throw .misuse(message: "more than one statement in \(statement.sql)")
-      }
-      throw error
-    }
-    if known.name.isEmpty {
-      (known.types, known.name) = (statement.types, name)
-    } else {
-      known.others.append((statement.types, name))
-    }
-    return name
-  }
-
-  private func withText<Result>(_ sql: StaticString, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    // A literal ends with a zero byte.
-    body(UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self))
-  }
-
   // MARK: Plain SQL
 
   /// Runs SQL that is not worth keeping prepared: several statements may stand in it, separated by semicolons. Returns the columns of the last
   /// statement's first row as text; none if there is no row.
   func execute(_ sql: String) throws(DatabaseError) -> [String?] {
-    guard isConnected else { throw lost(sql) }
-    let result = try checked(PQexec(handle, sql), in: sql)
+    let result = try runPlain(sql)
     defer { PQclear(result) }
     guard PQntuples(result) > 0 else { return [] }
     return (0..<PQnfields(result)).map { column in
@@ -228,15 +160,37 @@ final class PostgreSQLConnection {
 
   /// As `execute`; returns what the server says that it did, such as `COMMIT`.
   func command(_ sql: String) throws(DatabaseError) -> String {
-    guard isConnected else { throw lost(sql) }
-    let result = try checked(PQexec(handle, sql), in: sql)
+    let result = try runPlain(sql)
     defer { PQclear(result) }
     return PQcmdStatus(result).map { String(cString: $0) } ?? ""
   }
 
+  private func runPlain(_ sql: String) throws(DatabaseError) -> OpaquePointer {
+    try leavePipeline(before: sql)
+    let result = try checked(PQexec(handle, sql), in: sql)
+    isOpen = PQtransactionStatus(handle) != PQTRANS_IDLE
+    if Self.undoes(sql) { pipeline.failure = nil }
+    return result
+  }
+
+  private static func undoes(_ sql: String) -> Bool { sql.hasPrefix("ROLLBACK") }
+
+  /// Sends and awaits what is under way. What is to be undone need not be sent, and that it has failed does not matter.
+  private func leavePipeline(before sql: String) throws(DatabaseError) {
+    guard isConnected else { throw lost(sql) }
+    if Self.undoes(sql) { dropQueued() }
+    do throws(DatabaseError) {
+      try sendBeginning()
+      PQclear(try exchange())
+    } catch {
+      guard Self.undoes(sql), isConnected else { throw error }
+    }
+    if PQpipelineStatus(handle) != PQ_PIPELINE_OFF { PQexitPipelineMode(handle) }
+  }
+
   /// Begins a COPY to or from the server: `libpq`'s functions for its data follow, and `endCopy`.
   func beginCopy(_ sql: String, _ status: ExecStatusType) throws(DatabaseError) {
-    guard isConnected else { throw lost(sql) }
+    try leavePipeline(before: sql)
     let result = PQexec(handle, sql)
     defer { PQclear(result) }
     guard PQresultStatus(result) == status else { throw .postgreSQL(result, in: sql) }

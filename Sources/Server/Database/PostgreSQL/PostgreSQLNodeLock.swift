@@ -1,7 +1,8 @@
 import Glibc
 
-/// The mark of the one server that writes to a database: an advisory lock of the writer's session, which PostgreSQL drops with the connection,
-/// however it ends. So who has lost the lock has lost the connection and cannot write.
+/// The mark of a server that writes to a database: an advisory lock of the writer's session, which PostgreSQL drops with the connection,
+/// however it ends. So who has lost the lock has lost the connection and cannot write. One that has the database alone has it alone; nodes share
+/// it.
 enum PostgreSQLNodeLock {
   /// "Martlet" in ASCII. Advisory locks are of one database.
   private static let key: Int64 = 0x4D_61_72_74_6C_65_74
@@ -10,12 +11,20 @@ enum PostgreSQLNodeLock {
   private static let stepMilliseconds = 50
 
   /// Throws `.occupied` if another server has it.
-  static func take(on connection: PostgreSQLConnection) throws(DatabaseError) {
+  static func take(on connection: PostgreSQLConnection, isShared: Bool) throws(DatabaseError) {
+    let function = isShared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
     for step in 0...waitMilliseconds / stepMilliseconds {
       if step > 0 { usleep(UInt32(stepMilliseconds) * 1_000) }
-      if try connection.execute("SELECT pg_try_advisory_lock(\(key))").first == "t" { return }
+      if try connection.execute("SELECT \(function)(\(key))").first == "t" { return }
     }
     throw .occupied(name: connection.address.description, holder: try holder(connection))
+  }
+
+  /// Runs `body` while no other node is in here.
+  static func alone(on connection: PostgreSQLConnection, _ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
+    _ = try connection.execute("SELECT pg_advisory_lock(\(key + 1))")
+    try body()
+    _ = try connection.execute("SELECT pg_advisory_unlock(\(key + 1))")
   }
 
   private static func holder(_ connection: PostgreSQLConnection) throws(DatabaseError) -> String? {

@@ -7,10 +7,19 @@ enum PostgreSQLSchema {
     case Migrator.headTable:
       [
         // Each commit makes a new version of the one row: room for them on its page.
-        "CREATE TABLE stream_head(id BIGINT PRIMARY KEY, position BIGINT NOT NULL, batch BIGINT NOT NULL DEFAULT 0) WITH (fillfactor = 10)"
+        "CREATE TABLE stream_head(id BIGINT PRIMARY KEY, position BIGINT NOT NULL, batch BIGINT NOT NULL DEFAULT 0, epoch BIGINT NOT NULL DEFAULT 0) WITH (fillfactor = 10)"
       ]
-    default: [translate(statement)]
+    default: [translate(statement)] + storage(of: statement)
     }
+  }
+
+  /// How the rows of some tables lie on their pages. Events have kilobytes of JSON that is read whole: compressing it costs more than it saves.
+  /// Receipts are moved all the time: a free part of each page takes the new version, so that no index has to follow.
+  private static func storage(of statement: String) -> [String] {
+    if statement.hasPrefix("CREATE TABLE event(") {
+      return ["shared", "federation"].map { "ALTER TABLE event ALTER COLUMN \($0) SET STORAGE EXTERNAL" }
+    }
+    return statement.hasPrefix("CREATE TABLE receipt(") ? ["ALTER TABLE receipt SET (fillfactor = 80)"] : []
   }
 
   /// `INTEGER`, `TEXT` and `BLOB` become `BIGINT`, `TEXT COLLATE "C"` and `BYTEA`, outside of quotes and in definitions of tables only, and

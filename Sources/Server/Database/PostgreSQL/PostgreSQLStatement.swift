@@ -9,10 +9,18 @@ final class PostgreSQLStatement {
   /// The names under which the server has the literal: one for each list of parameter types, nearly always one.
   final class Names {
     /// Of which connection.
-    var connection = 0
-    var types: [SQLType] = []
-    var name = ""
-    var others: [(types: [SQLType], name: String)] = []
+    private var connection = 0
+    private var known: [(types: [SQLType], name: String)] = []
+
+    func name(for types: [SQLType], on connection: Int) -> String? {
+      if self.connection != connection { (self.connection, known) = (connection, []) }
+      return known.first { $0.types == types }?.name
+    }
+
+    func add(_ name: String, for types: [SQLType]) { known.append((types, name)) }
+
+    /// The server did not take it.
+    func remove(_ name: String) { known.removeAll { $0.name == name } }
   }
 
   let sql: StaticString
@@ -20,6 +28,8 @@ final class PostgreSQLStatement {
   let names: Names
   /// Set while rows are being read, so that the same SQL inside its own row closure gets an execution of its own.
   var isTaken = false
+  /// Set while it waits to be sent, with its values: then it is not given back yet.
+  var isQueued = false
 
   private(set) var types: [SQLType] = []
   /// All values one behind the other; never empty, so that an empty value has an address too.
@@ -46,6 +56,10 @@ final class PostgreSQLStatement {
   deinit { PQclear(result) }
 
   var parameterCount: Int { text.parameterCount }
+  /// Of the literal.
+  var address: UnsafeRawPointer { UnsafeRawPointer(sql.utf8Start) }
+  /// Of the values.
+  var byteCount: Int { bytes.count }
 
   func begin() {
     isTaken = true
@@ -56,8 +70,9 @@ final class PostgreSQLStatement {
     bytes.removeSubrange(1...)
   }
 
-  /// Frees the rows.
+  /// Frees the rows, and itself for the next execution unless it still has to be sent.
   func end() {
+    guard !isQueued else { return }
     PQclear(result)
     result = nil
     row = -1
@@ -101,6 +116,17 @@ final class PostgreSQLStatement {
       bindingError = .constraint(.dataType, message: "text with U+0000, or that is not UTF-8, in \(sql)")
     }
     add(value, .text)
+  }
+
+  /// The first values, one behind the other with their lengths.
+  func key(of count: Int) -> [UInt8] {
+    var key: [UInt8] = []
+    for index in 0..<min(count, starts.count) {
+      let start = starts[index]
+      withUnsafeBytes(of: start < 0 ? -1 : lengths[index]) { key.append(contentsOf: $0) }
+      if start >= 0 { key.append(contentsOf: bytes[start..<start + Int(lengths[index])]) }
+    }
+    return key
   }
 
   func checkBinding() throws(DatabaseError) { if let bindingError { throw bindingError } }

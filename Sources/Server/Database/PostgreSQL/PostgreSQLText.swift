@@ -1,18 +1,26 @@
 /// What the engine knows of a statement's text without asking the server.
 struct PostgreSQLText {
   let parameterCount: Int
-  /// Whether it cannot write: a part of a batch needs no savepoint for it.
+  /// Whether it cannot write.
   let isReading: Bool
   /// Whether it is planned with its values each time: how a search in full text is best done depends on the words.
   let isPlannedWithValues: Bool
+  /// What it reads, if it only reads, and that from one table.
+  let reading: Reading?
+  /// Where it writes; nil if it may write anywhere.
+  let writing: Writing?
 
-  /// Throws `.misuse` unless the parameters are `$1` to `$n` without gaps.
+  /// Throws `.misuse` if there is no statement, and unless the parameters are `$1` to `$n` without gaps.
   init(_ sql: StaticString) throws(DatabaseError) {
     precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
     let bytes = UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount)
     parameterCount = try Self.countParameters(bytes, sql)
-    isReading = sql.description.drop { $0.isWhitespace }.prefix(6).uppercased() == "SELECT"
+    let firstWord = sql.description.drop { $0.isWhitespace }.prefix(6).uppercased()
+    guard !firstWord.isEmpty else { throw .misuse(message: "no statement in \"\(sql)\"") }
+    isReading = firstWord == "SELECT"
     isPlannedWithValues = sql.description.contains(" @@ ")
+    reading = isReading ? Self.reading(sql.description) : nil
+    writing = isReading ? nil : Self.writing(sql.description)
   }
 
   private static func countParameters(_ bytes: UnsafeBufferPointer<UInt8>, _ sql: StaticString) throws(DatabaseError) -> Int {

@@ -24,6 +24,9 @@ final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
+  /// Empty, and not closed.
+  var isWaiting: Bool { locked { elements.count == start && !isClosed } }
+
   var count: Int { locked { elements.count - start } }
 
   /// Throws `.overloaded` at the limit, `.closed` after `close()`.

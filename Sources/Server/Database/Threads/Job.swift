@@ -6,11 +6,15 @@ struct Job<Transaction>: Sendable {
   /// Runs the closure; the result tells the caller it succeeded, once that is true.
   let perform: @Sendable (Transaction) throws -> @Sendable () -> Void
   let fail: @Sendable (any Error) -> Void
+  /// What it will read.
+  let questions: (@Sendable () -> [Question])?
 
   init<Value: Sendable>(
-    _ body: @escaping @Sendable (Transaction) throws -> Value, cancellation: Cancellation?,
+    asking questions: (@Sendable () -> [Question])? = nil, _ body: @escaping @Sendable (Transaction) throws -> Value,
+    cancellation: Cancellation?,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
+    self.questions = questions
     isCancelled = { cancellation?.isRequested ?? false }
     perform = { transaction in
       let value = try body(transaction)
@@ -30,13 +34,13 @@ final class Cancellation: Sendable {
 extension BoundedQueue {
   /// Queues `body` and suspends until a worker has finished it.
   nonisolated(nonsending) func run<Transaction, Value: Sendable>(
-    _ body: @escaping @Sendable (Transaction) throws -> Value
+    asking questions: (@Sendable () -> [Question])? = nil, _ body: @escaping @Sendable (Transaction) throws -> Value
   ) async throws -> Value where Element == Job<Transaction> {
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         do throws(DatabaseError) {
-          try add(Job(body, cancellation: cancellation) { continuation.resume(with: $0) })
+          try add(Job(asking: questions, body, cancellation: cancellation) { continuation.resume(with: $0) })
         } catch {
           continuation.resume(throwing: error)
         }

@@ -5,11 +5,11 @@ final class Readers: Sendable {
   let queue: BoundedQueue<ReadJob>
   private let readers: [Reader]
 
-  init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
+  init(_ configuration: DatabaseConfiguration, position: StreamPosition?) throws(DatabaseError) {
     queue = BoundedQueue(limit: configuration.readQueueLimit)
     var readers: [Reader] = []
     for _ in 0..<max(1, configuration.readerCount) {
-      readers.append(Reader(on: try Connection(configuration, as: .reader)))
+      readers.append(Reader(on: try Connection(configuration, as: .reader), position: position))
     }
     self.readers = readers
   }
@@ -24,9 +24,9 @@ private final class Reader: @unchecked Sendable {
   private let connection: Connection
   private let transaction: ReadTransaction
 
-  init(on connection: Connection) {
+  init(on connection: Connection, position: StreamPosition?) {
     self.connection = connection
-    transaction = ReadTransaction(on: connection)
+    transaction = ReadTransaction(on: connection, position: position)
   }
 
   func run(_ queue: BoundedQueue<Job<ReadTransaction>>) {
@@ -41,6 +41,7 @@ private final class Reader: @unchecked Sendable {
   private func run(_ job: Job<ReadTransaction>) {
     guard !job.isCancelled() else { return job.fail(CancellationError()) }
     do {
+      transaction.noteBegin()
       try connection.beginReading()
       let resume = try job.perform(transaction)
       // Before the caller goes on: an open read transaction holds back the log.

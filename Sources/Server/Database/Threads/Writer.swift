@@ -3,61 +3,60 @@ import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
 ///
-/// Unchecked: `connection`, `transaction`, `checkpoints`, `publisher` and `unanswered` belong to the thread after `start`, and to nobody after `stop`.
+/// Where several nodes share the database, the head's row keeps their batches apart: this node's run when it has applied all before them, and its
+/// applier publishes.
+///
+/// Unchecked: all that changes, `queue` and `statistics` aside, belongs to the thread after `start`, and to nobody after `stop`.
 final class Writer: @unchecked Sendable {
   typealias WriteJob = Job<WriteTransaction>
 
   let queue: BoundedQueue<WriteJob>
   /// Closed when no other connection is open: only then the thread closes its own.
   let others = BoundedQueue<Never>(limit: 0)
-  let committedPosition: Atomic<Int64>
+  let position: StreamPosition
   let statistics = Mutex(DatabaseStatistics())
-  private let connection: Connection
-  private let transaction: WriteTransaction
+  let connection: Connection
+  let transaction: WriteTransaction
   private let batchLimit: Int
   private let rehearsesJobs: Bool
+  let report: @Sendable (DatabaseIncident) -> Void
   /// nil where there is no log of ours.
   private var checkpoints: Checkpoints?
-  private var publisher: CommitPublisher
-  /// A commit that the server did not answer: its jobs were told that the database is gone, and whether it is durable is not known yet.
-  private var unanswered: UnansweredCommit?
-
-  private struct UnansweredCommit {
-    let before: WriteTransaction.Mark
-    /// The number in the head's row that it would have made.
-    let batch: Int64
-  }
-
-  /// Jobs in a batch of PostgreSQL at most: beyond 64 savepoints every reader pays for them.
-  private static let postgreSQLBatchLimit = 50
+  var publisher: CommitPublisher
+  /// nil where this node has the database alone.
+  let node: WriterNode?
+  /// Where the last batch left the stream.
+  var head: Connection.Head
+  /// Whether nobody else can have moved it since.
+  var isHeadKnown = false
+  /// A commit that the server did not answer, and of which is not known yet whether it is durable: its jobs were told that the database is gone.
+  var unanswered: UnansweredCommit?
 
   /// `connection` has the newest schema already.
   init(
-    _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers
+    _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers, position: StreamPosition,
+    head: Connection.Head, applier: Applier?
   ) throws(DatabaseError) {
-    let head = try Self.head(of: connection)
+    self.head = head
+    self.position = position
+    node = if let applier, let node = configuration.node { WriterNode(applier, node.notes) } else { nil }
     publisher = CommitPublisher(to: followers, on: connection)
     self.connection = connection
-    transaction = WriteTransaction(on: connection, position: head)
-    committedPosition = Atomic(head)
+    transaction = WriteTransaction(on: connection, position: head.position)
     queue = BoundedQueue(limit: configuration.writeQueueLimit)
     rehearsesJobs = configuration.rehearsesJobs
-    switch connection {
-    case .sqlite:
-      batchLimit = max(1, configuration.batchLimit)
-      checkpoints = Checkpoints(configuration)
-    case .postgreSQL:
-      batchLimit = max(1, min(configuration.batchLimit, Self.postgreSQLBatchLimit))
-      checkpoints = nil
-    }
+    report = configuration.report
+    batchLimit = max(1, configuration.batchLimit)
+    if case .sqlite = connection { checkpoints = Checkpoints(configuration) }
   }
 
   func start() -> WorkerThread {
     WorkerThread { [self] in
       var batch: [WriteJob] = []
       while queue.take(upTo: batchLimit, into: &batch) {
-        commit(batch)
+        commit(batch[...])
         batch.removeAll(keepingCapacity: true)
+        settleUnanswered()
         keepLogSmall()
       }
       var none: [Never] = []
@@ -72,59 +71,87 @@ final class Writer: @unchecked Sendable {
     if checkpoints?.logHasGrown(on: connection) == true { statistics.withLock { $0.checkpoints += 1 } }
   }
 
-  private func commit(_ batch: [WriteJob]) {
+  // MARK: A batch
+
+  /// What became of an attempt to run jobs as one transaction.
+  private enum Attempt {
+    /// The first so many have their answers.
+    case ended(Int)
+    /// Nothing is kept, nobody has an answer, and the same may succeed now: the connection was lost before the COMMIT, or the head had moved.
+    case mayRepeat(DatabaseError)
+    /// Nothing is kept, nobody has an answer: a statement has failed that nobody awaited. One by one, the jobs tell whose it is.
+    case mustSplit
+  }
+
+  /// Jobs that have run. They are told after the commit, those that threw as well: what made a job throw may be rows that are not durable yet.
+  private struct Batch: Sendable {
     var succeeded: [(job: WriteJob, resume: @Sendable () -> Void)] = []
-    succeeded.reserveCapacity(batch.count)
-    // Told after the commit like the others: what made a job throw may be rows that are not durable yet.
     var failed: [(job: WriteJob, error: any Error)] = []
-    defer { for (job, error) in failed { job.fail(error) } }
-    let head: Connection.Head?
+
+    var count: Int { succeeded.count + failed.count }
+  }
+
+  private func commit(_ jobs: ArraySlice<WriteJob>) {
+    var jobs = jobs
+    var isRepeated = false
+    while !jobs.isEmpty {
+      switch attempt(jobs) {
+      case .ended(let count):
+        jobs = jobs.dropFirst(count)
+        isRepeated = false
+      case .mayRepeat(let error):
+        if isRepeated { return fail(jobs, error) }
+        isRepeated = true
+      case .mustSplit:
+        statistics.withLock { $0.splitBatches += 1 }
+        for index in jobs.indices { commit(jobs[index...index]) }
+        return
+      }
+    }
+  }
+
+  private func attempt(_ jobs: ArraySlice<WriteJob>) -> Attempt {
     do throws(DatabaseError) {
-      head = try begin()
+      try begin()
     } catch {
       connection.rollBack()
-      for job in batch { job.fail(error) }
-      return
+      fail(jobs, error)
+      return .ended(jobs.count)
     }
+    node?.beginTurn()
+    defer { node?.endTurn() }
     let before = transaction.mark
-    for (index, job) in batch.enumerated() {
-      guard !job.isCancelled() else {
-        failed.append((job, CancellationError()))
-        continue
-      }
-      do {
-        if rehearsesJobs { try rehearse(job) }
-        succeeded.append((job, try batch.count == 1 ? runAlone(job) : run(job)))
-      } catch {
-        failed.append((job, error))
-        statistics.withLock { $0.failedWrites += 1 }
-        if batch.count == 1 { return }
-        // Some errors (disk full, I/O) end the whole transaction: then nobody before or after in this batch has rows.
-        guard connection.isInTransaction else {
-          return giveUp(succeeded.map(\.job) + batch[(index + 1)...], to: before, because: Self.lost(error))
-        }
-      }
-    }
-    let started = Self.now()
+    let isAlone = jobs.count == 1
+    var batch = Batch()
+    batch.succeeded.reserveCapacity(jobs.count)
     do throws(DatabaseError) {
-      try connection.commit(transaction.position, hasMoved: transaction.position != before.position)
-    } catch {
-      guard case .unavailable = error, let head else { return giveUp(succeeded.map(\.job), to: before, because: error) }
-      unanswered = UnansweredCommit(before: before, batch: head.batch + 1)
-      for (job, _) in succeeded { job.fail(error) }
-      return settle()
+      if connection.takesQuestions {
+        for job in jobs { for question in job.questions?() ?? [] { try connection.foresee(question) } }
+      }
+    } catch { return repeatable(before, because: error) }
+    for job in jobs {
+      if connection.isBatchFull { break }
+      run(job, isAlone: isAlone, in: &batch)
+      if let attempt = trouble(with: jobs, batch, before) { return attempt }
     }
-    record(writes: succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started)
-    publish()
-    for (_, resume) in succeeded { resume() }
+    return commit(batch, before, isAlone: isAlone)
   }
 
-  private func publish() {
-    transaction.publish(to: &publisher, rereads: rehearsesJobs) { committedPosition.store($0, ordering: .releasing) }
+  private func run(_ job: WriteJob, isAlone: Bool, in batch: inout Batch) {
+    guard !job.isCancelled() else { return batch.failed.append((job, CancellationError())) }
+    do {
+      if rehearsesJobs { try rehearse(job) }
+      // A job that is alone needs no savepoint: the transaction itself is undone. One would cost two statements, and with SQLite a copy of each
+      // page that the job changes.
+      batch.succeeded.append((job, try isAlone ? job.perform(transaction) : runPart(job)))
+    } catch {
+      batch.failed.append((job, error))
+      statistics.withLock { $0.failedWrites += 1 }
+    }
   }
 
-  /// Runs one job in its own savepoint; when it throws, its rows, position and staging are undone.
-  private func run(_ job: WriteJob) throws -> @Sendable () -> Void {
+  /// Runs one job of several; when it throws, its rows, position and staging are undone.
+  private func runPart(_ job: WriteJob) throws -> @Sendable () -> Void {
     let mark = transaction.mark
     do {
       try connection.beginPart()
@@ -135,24 +162,11 @@ final class Writer: @unchecked Sendable {
       if connection.isInTransaction {
         do throws(DatabaseError) {
           try connection.undoPart()
-        } catch {
+        } catch  where !connection.hasFailed {
           // The savepoint cannot be undone alone: the transaction goes as a whole.
           connection.rollBack()
-        }
+        } catch {}
       }
-      transaction.undo(to: mark)
-      throw error
-    }
-  }
-
-  /// Runs the only job of a batch: the transaction itself is what is undone when it throws. A savepoint would cost two
-  /// statements and a copy of each page the job changes.
-  private func runAlone(_ job: WriteJob) throws -> @Sendable () -> Void {
-    let mark = transaction.mark
-    do {
-      return try job.perform(transaction)
-    } catch {
-      connection.rollBack()
       transaction.undo(to: mark)
       throw error
     }
@@ -165,16 +179,99 @@ final class Writer: @unchecked Sendable {
     try connection.rehearse { _ = try? job.perform(transaction) }
   }
 
-  /// Nothing of the batch is kept.
-  private func giveUp(_ jobs: [WriteJob], to mark: WriteTransaction.Mark, because error: DatabaseError) {
-    connection.rollBack()
-    transaction.undo(to: mark)
+  /// After a job: nil if the batch goes on.
+  private func trouble(with jobs: ArraySlice<WriteJob>, _ batch: Batch, _ before: WriteTransaction.Mark) -> Attempt? {
+    let error = batch.failed.last?.error
+    if connection.isLost || connection.hasHeadMoved { return repeatable(before, because: Self.lost(error)) }
+    if jobs.count == 1 {
+      guard let error else { return nil }
+      undo(to: before)
+      batch.failed[0].job.fail(error)
+      return .ended(1)
+    }
+    if connection.hasFailed {
+      undo(to: before)
+      return .mustSplit
+    }
+    // Some errors (disk full, I/O) end the whole transaction: then nobody before or after in this batch has rows.
+    guard !connection.isInTransaction else { return nil }
+    undo(to: before)
     statistics.withLock { $0.failedCommits += 1 }
-    for job in jobs { job.fail(error) }
+    for (job, error) in batch.failed { job.fail(error) }
+    for (job, _) in batch.succeeded { job.fail(Self.lost(error)) }
+    fail(jobs.dropFirst(batch.count), Self.lost(error))
+    return .ended(jobs.count)
   }
 
-  private static func lost(_ error: any Error) -> DatabaseError {
-    error as? DatabaseError ?? .io(message: "the transaction was rolled back: \(error)")
+  private func commit(_ batch: Batch, _ before: WriteTransaction.Mark, isAlone: Bool) -> Attempt {
+    let started = Self.now()
+    var error: DatabaseError?
+    do throws(DatabaseError) {
+      try log()
+      let new = try connection.commit(transaction.position, after: head)
+      let isLogged = new != head
+      head = new
+      publish(isLogged: isLogged)
+    } catch let caught {
+      error = caught
+      switch caught {
+      case _ where connection.hasHeadMoved: return repeatable(before, because: caught)
+      case .unavailable: if settle(before) { error = nil }
+      case _ where connection.hasFailed && !isAlone && !caught.isTransient:
+        undo(to: before)
+        return .mustSplit
+      default:
+        undo(to: before)
+        statistics.withLock { $0.failedCommits += 1 }
+      }
+    }
+    if error == nil { record(writes: batch.succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started) }
+    tell(batch, error)
+    return .ended(batch.count)
+  }
+
+  /// Where an applier publishes, callers go on when it has.
+  private func tell(_ batch: Batch, _ error: DatabaseError?) {
+    let tell: @Sendable () -> Void = {
+      for (job, resume) in batch.succeeded { if let error { job.fail(error) } else { resume() } }
+      for (job, error) in batch.failed { job.fail(error) }
+    }
+    if let node, error == nil { node.applier.whenApplied(head.batch, tell) } else { tell() }
+  }
+
+  private func repeatable(_ before: WriteTransaction.Mark, because error: DatabaseError) -> Attempt {
+    isHeadKnown = false
+    undo(to: before)
+    return .mayRepeat(error)
+  }
+
+  /// Nothing of the batch is kept.
+  private func undo(to mark: WriteTransaction.Mark) {
+    connection.rollBack()
+    transaction.undo(to: mark)
+  }
+
+  private func fail(_ jobs: ArraySlice<WriteJob>, _ error: DatabaseError) { for job in jobs { job.fail(error) } }
+
+  private static func lost(_ error: (any Error)?) -> DatabaseError {
+    error as? DatabaseError
+      ?? .io(message: "the transaction was rolled back: \(error.map { "\($0)" } ?? "the connection is lost")")
+  }
+
+  /// - Parameter isLogged: whether the commit has a number in the log: one that has written nothing has none.
+  func publish(isLogged: Bool = true) {
+    guard let node else { return transaction.publish(to: &publisher, rereads: rehearsesJobs) { position.move(to: $0) } }
+    let notes = transaction.takeNotes()
+    if isLogged { node.applier.take(Applier.OwnBatch(number: head.batch, position: head.position, notes: notes)) }
+  }
+
+  /// Writes down for other nodes what the batch says, as its last statement.
+  private func log() throws(DatabaseError) {
+    guard let node, transaction.position != head.position || connection.hasWritten || transaction.hasNotes else { return }
+    try BatchLog.append(
+      BatchLog.Entry(
+        number: head.batch + 1, position: transaction.position, run: node.applier.run, notes: transaction.bytes(node.notes)),
+      in: transaction)
   }
 
   /// Nanoseconds of the monotonic clock.
@@ -185,7 +282,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func record(writes: Int, batch: Int, commitNanoseconds: UInt64) {
-    let logPages = connection.logPages
+    let (logPages, exchanges) = (connection.logPages, connection.exchanges)
     statistics.withLock {
       $0.commits += 1
       $0.writes += writes
@@ -193,45 +290,7 @@ final class Writer: @unchecked Sendable {
       $0.commitNanoseconds += commitNanoseconds
       $0.longestCommitNanoseconds = max($0.longestCommitNanoseconds, commitNanoseconds)
       $0.logPages = logPages
+      $0.exchanges = exchanges
     }
-  }
-}
-
-// The stream's head: in memory while running, in one row of the database otherwise.
-extension Writer {
-  private static func head(of connection: Connection) throws(DatabaseError) -> Int64 {
-    let statement = try connection.takeOutside("SELECT position FROM stream_head WHERE id = 1")
-    defer { connection.giveBack(statement) }
-    guard try connection.step(statement) else { throw .corrupt(message: "stream_head has no row") }
-    return statement.row.integer(0)
-  }
-
-  /// Begins a batch, and settles what the last one left open.
-  private func begin() throws(DatabaseError) -> Connection.Head? {
-    guard let head = try connection.beginBatch() else { return nil }
-    if let unanswered {
-      self.unanswered = nil
-      if head.batch == unanswered.batch {
-        // Not in this transaction: followers read in one of their own.
-        connection.rollBack()
-        publish()
-        return try begin()
-      }
-      statistics.withLock { $0.failedCommits += 1 }
-      transaction.undo(to: unanswered.before)
-    }
-    guard head.position == transaction.position else {
-      throw .corrupt(
-        message:
-          "the stream is at \(head.position) in the database and at \(transaction.position) here: the database was changed from outside, or went back to an earlier state; start the server anew"
-      )
-    }
-    return head
-  }
-
-  /// Finds out at once, if the server can be reached, what became of a commit without an answer; otherwise the next batch does.
-  private func settle() {
-    do throws(DatabaseError) { _ = try begin() } catch {}
-    connection.rollBack()
   }
 }

@@ -46,7 +46,7 @@ package final class PushRules: NoteFollower {
     // A command may see rows that are not committed yet.
     if tx is WriteTransaction { return rules }
     cache.withLock { cache in
-      guard cache.changes == changes.count else { return }
+      guard cache.changes == changes.count, !tx.isBehind else { return }
       if cache.rules.count >= Self.cacheLimit { cache.rules.removeAll(keepingCapacity: true) }
       cache.rules[userID] = rules
     }

@@ -1,22 +1,24 @@
 import JSON
 import MatrixModel
 
-/// Writes the fields of notes.
-struct NoteWriter {
-  var bytes: [UInt8] = []
+/// Writes the fields of notes, and of what nodes tell each other.
+package struct NoteWriter {
+  package var bytes: [UInt8] = []
 
-  mutating func write(_ integer: Int64) { write(unsigned: UInt64(bitPattern: integer)) }
-  mutating func write(_ room: RoomNumber) { write(room.value) }
-  mutating func write(count: Int) { write(unsigned: UInt64(count)) }
+  package init() {}
 
-  mutating func write(_ text: [UInt8]) {
+  package mutating func write(_ integer: Int64) { write(unsigned: UInt64(bitPattern: integer)) }
+  package mutating func write(_ room: RoomNumber) { write(room.value) }
+  package mutating func write(count: Int) { write(unsigned: UInt64(count)) }
+
+  package mutating func write(_ text: [UInt8]) {
     write(count: text.count)
     bytes += text
   }
 
-  mutating func write(_ identifier: some Identifier) { write(identifier.text.utf8) }
+  package mutating func write(_ identifier: some Identifier) { write(identifier.text.utf8) }
 
-  mutating func write(_ identifiers: [some Identifier]) {
+  package mutating func write(_ identifiers: [some Identifier]) {
     write(count: identifiers.count)
     for identifier in identifiers { write(identifier) }
   }
@@ -32,35 +34,35 @@ struct NoteWriter {
 }
 
 /// Reads the fields of notes: nil for what is not there or not well-formed, whatever the bytes are.
-struct NoteReader {
+package struct NoteReader {
   private var rest: ArraySlice<UInt8>
 
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+  package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  var isAtEnd: Bool { rest.isEmpty }
+  package var isAtEnd: Bool { rest.isEmpty }
 
-  mutating func byte() -> UInt8? { rest.popFirst() }
+  package mutating func byte() -> UInt8? { rest.popFirst() }
 
   /// A number of things that are not in the bytes.
-  mutating func number() -> Int? { unsigned().flatMap { Int(exactly: $0) } }
+  package mutating func number() -> Int? { unsigned().flatMap { Int(exactly: $0) } }
 
-  mutating func integer() -> Int64? { unsigned().map { Int64(bitPattern: $0) } }
+  package mutating func integer() -> Int64? { unsigned().map { Int64(bitPattern: $0) } }
 
-  mutating func room() -> RoomNumber? { integer().map { RoomNumber($0) } }
+  package mutating func room() -> RoomNumber? { integer().map { RoomNumber($0) } }
 
-  mutating func bytes() -> ArraySlice<UInt8>? {
+  package mutating func bytes() -> ArraySlice<UInt8>? {
     guard let count = count() else { return nil }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count)
   }
 
-  mutating func text() -> ByteString? { bytes().map { ByteString(decoding: $0) } }
+  package mutating func text() -> ByteString? { bytes().map { ByteString(decoding: $0) } }
 
-  mutating func identifier<ID: Identifier>() -> ID? { text().map { ID(trusted: $0) } }
+  package mutating func identifier<ID: Identifier>() -> ID? { text().map { ID(trusted: $0) } }
 
-  mutating func identifiers<ID: Identifier>() -> [ID]? { list { $0.identifier() } }
+  package mutating func identifiers<ID: Identifier>() -> [ID]? { list { $0.identifier() } }
 
-  mutating func integers() -> [Int64]? { list { $0.integer() } }
+  package mutating func integers() -> [Int64]? { list { $0.integer() } }
 
   private mutating func list<Element>(_ element: (inout NoteReader) -> Element?) -> [Element]? {
     guard let count = count() else { return nil }

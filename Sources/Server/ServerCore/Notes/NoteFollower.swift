@@ -34,6 +34,13 @@ private final class PostedNote: CommitNote {
   }
 }
 
+extension CommitNoteBytes {
+  /// `Note.encode` and `Note.decode`.
+  package static let notes = CommitNoteBytes(
+    encode: { Note.encode($0.compactMap { ($0 as? PostedNote)?.note }) },
+    decode: { Note.decode($0)?.map(PostedNote.init) })
+}
+
 extension WriteTransaction {
   /// Has everyone who follows its kind apply the note once this job is durable; none of it if the job is undone.
   package func note(_ note: Note) { post(PostedNote(note)) }

@@ -28,6 +28,9 @@ package final class Presence: Sendable {
     var newest: [UserID: Int64] = [:]
     /// Changed, and not told yet.
     var waiting: Set<UserID> = []
+    /// Changed, and other nodes are not told yet.
+    var waitingForNodes: Set<UserID> = []
+    var sweeps = 0
     var flushIsScheduled = false
     var sweepIsScheduled = false
   }
@@ -38,6 +41,8 @@ package final class Presence: Sendable {
   static let flushMilliseconds: Int64 = 250
   /// How often it is looked who has become idle or has gone.
   static let sweepSeconds: Int64 = 5
+  /// After so many sweeps other nodes are told of all who are here: some may have begun meanwhile, or missed something.
+  static let sweepsUntilToldAgain = 6
   /// Bytes of a status message.
   package static let statusMessageBytesLimit = 1_024
 
@@ -62,6 +67,7 @@ package final class Presence: Sendable {
     self.notifier = notifier
     self.observers = observers
     self.clock = clock
+    if isEnabled { database.listenToNodes(about: .presence) { [weak self] in self?.hear(&$0) } }
   }
 
   // MARK: What happens
@@ -183,10 +189,11 @@ package final class Presence: Sendable {
     let (flushes, sweeps, ownVersion) = state.withLock { state in
       let change = state.records[user, default: PresenceRecord()].change(at: now, body)
       let isNews = Self.show(change, of: user, &state)
+      let isNewsElsewhere = database.isNode && Self.hasNewsForNodes(user, at: now, &state)
       let ownVersion = noteOwn(change, of: user, isByHand: isByHand, &state)
       if isByHand { state.waiting.insert(user) }
       if state.records.count > Self.recordsLimit { state.records = state.records.filter { state.present.contains($0.key) } }
-      let flushes = (isNews || isByHand) && !state.flushIsScheduled
+      let flushes = (isNews || isByHand || isNewsElsewhere) && !state.flushIsScheduled
       let sweeps = !state.present.isEmpty && !state.sweepIsScheduled
       if flushes { state.flushIsScheduled = true }
       if sweeps { state.sweepIsScheduled = true }
@@ -235,9 +242,14 @@ package final class Presence: Sendable {
         guard let change else { continue }
         _ = Self.show(change, of: user, &state)
         if let version = noteOwn(change, of: user, isByHand: false, &state) { ownVersions.append((user, version)) }
+        if database.isNode { _ = Self.hasNewsForNodes(user, at: now, &state) }
+      }
+      state.sweeps += 1
+      if database.isNode, state.sweeps.isMultiple(of: Self.sweepsUntilToldAgain) {
+        state.waitingForNodes.formUnion(state.present.filter { state.records[$0]?.told.state != .offline })
       }
       state.sweepIsScheduled = !state.present.isEmpty
-      return (!state.waiting.isEmpty, state.sweepIsScheduled, ownVersions)
+      return (!(state.waiting.isEmpty && state.waitingForNodes.isEmpty), state.sweepIsScheduled, ownVersions)
     }
     for (user, version) in ownVersions { notifier.note(presence: version, of: user) }
     if flushes { flush() }
@@ -250,6 +262,7 @@ package final class Presence: Sendable {
 
   /// Tells what has changed to those who share a room.
   func flush() {
+    tellNodes()
     let (version, users) = state.withLock { state -> (Int64, Set<UserID>) in
       state.flushIsScheduled = false
       let users = state.waiting
@@ -275,6 +288,56 @@ package final class Presence: Sendable {
     }
     for observer in observers { observer.presenceChanged(of: users) }
     notifier.note(presence: version, in: concerned)
+  }
+
+  // MARK: Other nodes
+
+  /// Takes note of users whose devices here are not as other nodes were told.
+  private static func hasNewsForNodes(_ user: UserID, at now: Int64, _ state: inout State) -> Bool {
+    guard let record = state.records[user] else { return false }
+    let here = record.statusHere(at: now)
+    guard here.differs(from: record.told), !(here.state == .offline && record.told.state == .offline) else { return false }
+    state.waitingForNodes.insert(user)
+    return true
+  }
+
+  private func tellNodes() {
+    let now = clock.now()
+    let news = state.withLock { state in
+      let users = state.waitingForNodes
+      state.waitingForNodes = []
+      return users.compactMap { user -> (UserID, PresenceStatus)? in
+        guard let here = state.records[user]?.statusHere(at: now) else { return nil }
+        state.records[user]?.told = here
+        return (user, here)
+      }
+    }
+    for (user, status) in news {
+      var message = NoteWriter()
+      message.write(user)
+      message.write(count: Int(status.state.rawValue))
+      message.write(status.lastActive)
+      message.write(status.statusMessage.map { Array($0.utf8) } ?? [])
+      message.write(DeviceID(trusted: ByteString(database.nodeName)))
+      database.tellNodes(message, about: .presence)
+    }
+  }
+
+  private func hear(_ message: inout NoteReader) {
+    guard let user: UserID = message.identifier(), let number = message.number(),
+      let state = UInt8(exactly: number).flatMap(PresenceState.init(rawValue:)), let lastActive = message.integer(),
+      let statusMessage = message.text(), let node: DeviceID = message.identifier()
+    else { return }
+    let status = PresenceStatus(
+      state: state, statusMessage: statusMessage.isEmpty ? nil : statusMessage, lastActive: lastActive)
+    Task {
+      do {
+        try await load(user)
+        change(user) { $0.heard(status, from: node, at: $1) }
+      } catch {
+        // It is said again.
+      }
+    }
   }
 
   // MARK: Rows

@@ -7,6 +7,8 @@ struct PresenceRecord: Sendable {
     var state: PresenceState
     /// Requests that wait for news right now.
     var syncs = 0
+    /// Whether it stands for all devices that another node has of the user.
+    var isElsewhere = false
     /// Milliseconds since 1970 of the end of the last sync, or of the last change by hand.
     var seenAt: Int64
 
@@ -24,6 +26,8 @@ struct PresenceRecord: Sendable {
 
   /// Without a sync for so long a device is away.
   static let offlineAfterMilliseconds: Int64 = 30_000
+  /// A node that says nothing of a user for so long has none of their devices.
+  static let elsewhereAfterMilliseconds: Int64 = 60_000
   /// Without activity for so long a user is idle. Spec: "Idle timeout".
   static let idleAfterMilliseconds: Int64 = 5 * 60_000
   /// Activity is not told again within this time (`currently_active`).
@@ -38,10 +42,17 @@ struct PresenceRecord: Sendable {
   var shown = PresenceStatus()
   /// The counter at the last change that the user's own devices are told.
   var ownVersion: Int64 = 0
+  /// What other nodes were told last of the devices here.
+  var told = PresenceStatus()
 
-  func status(at now: Int64) -> PresenceStatus {
+  func status(at now: Int64) -> PresenceStatus { status(at: now) { _ in true } }
+
+  /// As the devices of this node have it.
+  func statusHere(at now: Int64) -> PresenceStatus { status(at: now) { !$0.isElsewhere } }
+
+  private func status(at now: Int64, of counts: (Device) -> Bool) -> PresenceStatus {
     var state = PresenceState.offline
-    for device in devices.values where isThere(device, at: now) { state = max(state, device.state) }
+    for device in devices.values where counts(device) && isThere(device, at: now) { state = max(state, device.state) }
     if state == .online, now - lastActive >= Self.idleAfterMilliseconds { state = .unavailable }
     return PresenceStatus(
       state: state, statusMessage: statusMessage, lastActive: lastActive,
@@ -64,6 +75,13 @@ struct PresenceRecord: Sendable {
     if state == .online, !wasOnline { lastActive = now }
     devices[device, default: Device(state: state, seenAt: now)].began(state, at: now)
     if devices.count > Self.devicesLimit { forgetOldest() }
+  }
+
+  /// Another node says how its devices of the user are.
+  mutating func heard(_ status: PresenceStatus, from node: DeviceID, at now: Int64) {
+    devices[node] = status.state == .offline ? nil : Device(state: status.state, isElsewhere: true, seenAt: now)
+    lastActive = max(lastActive, min(status.lastActive, now))
+    statusMessage = status.statusMessage
   }
 
   mutating func ended(_ device: DeviceID, at now: Int64) {
@@ -89,7 +107,8 @@ struct PresenceRecord: Sendable {
   mutating func forgetAway(at now: Int64) { devices = devices.filter { isThere($0.value, at: now) } }
 
   private func isThere(_ device: Device, at now: Int64) -> Bool {
-    device.syncs > 0 || now - device.seenAt < Self.offlineAfterMilliseconds
+    let limit = device.isElsewhere ? Self.elsewhereAfterMilliseconds : Self.offlineAfterMilliseconds
+    return device.syncs > 0 || now - device.seenAt < limit
   }
 
   private mutating func forgetOldest() {

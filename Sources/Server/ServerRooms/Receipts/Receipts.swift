@@ -58,7 +58,8 @@ package final class Receipts: NoteFollower {
   /// `M_INVALID_PARAM` for a thread the event is not in.
   package func move(_ markers: Markers, of user: UserID, in roomID: RoomID) async throws {
     let now = clock.now()
-    try await database.write { [self] transaction in
+    let questions = { @Sendable [self] in Self.questions(markers, of: user, in: rooms.cache.cachedSnapshot(of: roomID)) }
+    try await database.write(asking: questions) { [self] transaction in
       guard let room = try rooms.cache.newest(roomID, in: transaction), room.isJoined(user) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
@@ -81,11 +82,19 @@ package final class Receipts: NoteFollower {
     rooms.presence.active(user, nil)
   }
 
+  private static let readEvent: StaticString =
+    "SELECT event FROM receipt WHERE room = $1 AND user_id = $2 AND kind = $3 AND thread = $4"
+
+  /// What `store` will read.
+  private static func questions(_ markers: Markers, of user: UserID, in room: RoomSnapshot?) -> [Question] {
+    guard let room else { return [] }
+    return [(Receipt.Kind.read, markers.read), (.readPrivate, markers.readPrivate)].compactMap { kind, event in
+      event.map { _ in Question(readEvent, room.number, user, kind.rawValue, markers.thread ?? "") }
+    }
+  }
+
   func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
-    let current = try transaction.first(
-      "SELECT event FROM receipt WHERE room = $1 AND user_id = $2 AND kind = $3 AND thread = $4", room, receipt.user,
-      receipt.kind.rawValue, receipt.thread
-    ) { $0.integer(0) }
+    let current = try transaction.first(Self.readEvent, room, receipt.user, receipt.kind.rawValue, receipt.thread) { $0.integer(0) }
     if let current, current >= receipt.event { return }
     let position = transaction.nextPosition()
     let stored = Receipt(

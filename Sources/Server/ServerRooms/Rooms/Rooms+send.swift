@@ -30,7 +30,8 @@ extension Rooms {
         try Self.redacted(by: content), in: roomID, content, by: actor, transactionID: transactionID)
     }
     let scope = "send/\(roomID)/\(type)"
-    return try await edit(roomID, by: actor) { editor in
+    let questions = { @Sendable in self.questions(transactionID, scope: scope, by: actor) }
+    return try await edit(roomID, by: actor, asking: questions) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
       let event = try self.appendMessage(
         Sending(type: type, content: content, origin: actor.origin(of: transactionID)), by: actor, to: &editor)
@@ -58,7 +59,8 @@ extension Rooms {
     _ eventID: EventID, in roomID: RoomID, _ content: JSON, by actor: Actor, transactionID: TransactionID
   ) async throws -> EventID {
     let scope = "redact/\(roomID)/\(eventID)"
-    return try await edit(roomID, by: actor) { editor in
+    let questions = { @Sendable in self.questions(transactionID, scope: scope, by: actor) }
+    return try await edit(roomID, by: actor, asking: questions) { editor in
       if let sent = try self.sentEvent(transactionID, scope: scope, by: actor, in: editor.transaction) { return sent }
       let redaction = try self.appendRedaction(
         of: eventID, Sending(type: .redaction, content: content, origin: actor.origin(of: transactionID)), by: actor,

@@ -1,3 +1,4 @@
+import Database
 import JSON
 import MatrixModel
 
@@ -6,9 +7,10 @@ import MatrixModel
 extension Rooms {
   /// As `edit`, for what a user does.
   package func edit<Value: Sendable>(
-    _ roomID: RoomID, by actor: Actor, _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
+    _ roomID: RoomID, by actor: Actor, asking questions: @escaping @Sendable () -> [Question] = { [] },
+    _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
   ) async throws -> Value {
-    guard actor.isShadowBanned else { return try await edit(roomID, body) }
+    guard actor.isShadowBanned else { return try await edit(roomID, asking: questions, body) }
     do {
       return try await edit(roomID) { editor in
         let value = try body(&editor)

@@ -65,7 +65,7 @@ package final class Rooms: Sendable {
     self.observers = observers
     memberships = Memberships()
     erasures = Erasures(database)
-    typing = Typing(notifier: notifier, observers: observers)
+    typing = Typing(database: database, notifier: notifier, observers: observers)
     presence = Presence(
       isEnabled: configuration.isPresenceEnabled, database: database, memberships: memberships, counter: typing.counter,
       notifier: notifier, observers: observers, clock: configuration.clock)
@@ -79,9 +79,10 @@ package final class Rooms: Sendable {
   ///
   /// Throws `M_FORBIDDEN` for a room that does not exist, as for one the user may not know of.
   package func edit<Value: Sendable>(
-    _ roomID: RoomID, _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
+    _ roomID: RoomID, asking questions: @escaping @Sendable () -> [Question] = { [] },
+    _ body: @escaping @Sendable (inout RoomEditor) throws -> Value
   ) async throws -> Value {
-    try await database.write { transaction in
+    try await database.write(asking: questions) { transaction in
       guard let room = try self.cache.newest(roomID, in: transaction) else {
         throw MatrixError.forbidden("You are not in this room.")
       }
@@ -117,12 +118,15 @@ package final class Rooms: Sendable {
     _ transactionID: TransactionID, scope: String, by actor: Actor, in transaction: ReadTransaction
   ) throws -> EventID? {
     guard let deviceID = actor.deviceID else { return nil }
-    return try transaction.first(
-      """
-      SELECT event_id FROM sent_transaction
-      WHERE user_id = $1 AND device_id = $2 AND scope = $3 AND transaction_id = $4
-      """, actor.userID, deviceID, scope, transactionID
-    ) { $0.identifier(0) }
+    return try transaction.first(Self.sentEvent, actor.userID, deviceID, scope, transactionID) { $0.identifier(0) }
+  }
+
+  private static let sentEvent: StaticString =
+    "SELECT event_id FROM sent_transaction WHERE user_id = $1 AND device_id = $2 AND scope = $3 AND transaction_id = $4"
+
+  /// What `sentEvent` will read.
+  func questions(_ transactionID: TransactionID, scope: String, by actor: Actor) -> [Question] {
+    actor.deviceID.map { [Question(Self.sentEvent, actor.userID, $0, scope, transactionID)] } ?? []
   }
 
   /// Remembers, in the event's own commit, which request made it; nothing for a device that was deleted meanwhile.
@@ -130,12 +134,14 @@ package final class Rooms: Sendable {
     _ event: StoredEvent, _ transactionID: TransactionID, scope: String, by actor: Actor,
     in transaction: WriteTransaction
   ) throws {
-    guard let deviceID = actor.deviceID, try Devices.isThere(deviceID, of: actor.userID, transaction) else { return }
+    guard let deviceID = actor.deviceID else { return }
+    // One statement whose answer nobody needs.
     try transaction.execute(
       """
       INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      """, actor.userID, deviceID, scope, transactionID, event.eventID, configuration.clock.now())
+      SELECT $1, $2, $3, $4, $5, $6
+      WHERE $7 = 1 OR EXISTS (SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2)
+      """, actor.userID, deviceID, scope, transactionID, event.eventID, configuration.clock.now(), deviceID == Session.noDevice)
   }
 
   /// How long a request may be repeated and still be known.

@@ -1,3 +1,4 @@
+import Database
 import EventLoop
 import MatrixModel
 import ServerCore
@@ -12,7 +13,8 @@ final class EphemeralCounter: Sendable {
   func next() -> Int64 { count.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 }
 
-/// Who is typing where: in memory only, told by the counter of what lives in memory.
+/// Who is typing where: in memory only, told by the counter of what lives in memory. Of several nodes each remembers all who type, with its own
+/// counter and timers.
 ///
 /// Spec: Client-Server API, "Typing Notifications".
 package final class Typing: Sendable {
@@ -36,11 +38,16 @@ package final class Typing: Sendable {
   private let requests = Atomic<Int64>(0)
   private let notifier: Notifier
   private let observers: [any RoomObserver]
+  private let database: Database
 
-  init(notifier: Notifier, observers: [any RoomObserver], counter: EphemeralCounter = EphemeralCounter()) {
+  init(
+    database: Database, notifier: Notifier, observers: [any RoomObserver], counter: EphemeralCounter = EphemeralCounter()
+  ) {
+    self.database = database
     self.notifier = notifier
     self.observers = observers
     self.counter = counter
+    database.listenToNodes(about: .typing) { [weak self] in self?.hear(&$0) }
   }
 
   /// How many changes, of typing and of presence, there were since the start of the process.
@@ -100,6 +107,24 @@ package final class Typing: Sendable {
   }
 }
 
+// Other nodes.
+extension Typing {
+  /// - Parameter milliseconds: how long it is shown; 0 if the user has stopped.
+  func tellNodes(_ user: UserID, in room: RoomNumber, milliseconds: Int64) {
+    guard database.isNode else { return }
+    var message = NoteWriter()
+    message.write(room)
+    message.write(milliseconds)
+    message.write(user)
+    database.tellNodes(message, about: .typing)
+  }
+
+  private func hear(_ message: inout NoteReader) {
+    guard let room = message.room(), let milliseconds = message.integer(), let user: UserID = message.identifier() else { return }
+    if milliseconds > 0 { start(user, in: room, timeoutMilliseconds: milliseconds) } else { stop(user, in: room) }
+  }
+}
+
 extension Rooms {
   /// Shows a member as typing, or no longer.
   ///
@@ -113,5 +138,6 @@ extension Rooms {
     } else {
       typing.stop(user, in: room.number)
     }
+    typing.tellNodes(user, in: room.number, milliseconds: isTyping ? timeoutMilliseconds : 0)
   }
 }

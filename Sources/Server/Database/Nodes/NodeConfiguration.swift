@@ -1,0 +1,25 @@
+/// One of several servers on one PostgreSQL database.
+package struct NodeConfiguration: Sendable {
+  /// By which operators know it. Each node has another.
+  package var name: String
+  package var notes: CommitNoteBytes
+
+  package init(name: String, notes: CommitNoteBytes) {
+    self.name = name
+    self.notes = notes
+  }
+}
+
+/// How notes travel from one node to another.
+package struct CommitNoteBytes: Sendable {
+  let encode: @Sendable ([any CommitNote]) -> [UInt8]
+  /// nil for bytes of a newer program, or damaged ones.
+  let decode: @Sendable ([UInt8]) -> [any CommitNote]?
+
+  package init(
+    encode: @escaping @Sendable ([any CommitNote]) -> [UInt8], decode: @escaping @Sendable ([UInt8]) -> [any CommitNote]?
+  ) {
+    self.encode = encode
+    self.decode = decode
+  }
+}

@@ -1,0 +1,205 @@
+import PostgreSQLTesting
+import Synchronization
+import Testing
+
+@testable import Database
+
+/// Says who has written.
+private final class Written: CommitNote {
+  let kindNumber: UInt8 = 1
+  let author: String
+
+  init(_ author: String) { self.author = author }
+
+  func reread() -> any CommitNote { Written(author) }
+
+  /// Authors with a zero byte behind each; bytes that are no text are of a newer program.
+  static let bytes = CommitNoteBytes(
+    encode: { $0.flatMap { Array((($0 as? Written)?.author ?? "").utf8) + [0] } },
+    decode: { bytes in
+      bytes.contains(0xFF) ? nil : bytes.split(separator: 0).map { Written(String(decoding: $0, as: UTF8.self)) }
+    })
+}
+
+private final class Memory: CommitFollower {
+  let database: Database
+  let lines = Mutex<[String]>([])
+
+  init(of database: Database) {
+    self.database = database
+    database.follow([1], by: self)
+  }
+
+  func apply(_ note: any CommitNote, _ rows: CommittedRows) throws {
+    guard let note = note as? Written else { return }
+    // The rows of the note's commit are there, perhaps more.
+    guard try rows.read({ try $0.authors() }).contains(note.author) else { return add("\(note.author) has no row") }
+    add(note.author)
+  }
+
+  func wake(_ note: any CommitNote) {}
+
+  func reload(_ rows: CommittedRows) throws {
+    let authors = try rows.read { try $0.authors() }
+    lines.withLock { $0 = ["reloaded"] + authors }
+  }
+
+  private func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+  var all: [String] { lines.withLock { $0 } }
+}
+
+extension Database {
+  fileprivate func add(_ author: String) async throws -> Int64 {
+    try await write { transaction in
+      transaction.post(Written(author))
+      return try transaction.addNote(by: author)
+    }
+  }
+}
+
+@Suite(
+  "Nodes on one database",
+  .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed: Scripts/install-dependencies --test"))
+struct NodesTests {
+  let folder = try! Folder()
+
+  private func node(_ name: String) throws -> Database {
+    try folder.open(on: .postgreSQL) { $0.node = NodeConfiguration(name: name, notes: Written.bytes) }
+  }
+
+  private func run(_ sql: String) throws {
+    let url = try folder.serverURL()
+    try PostgreSQLServer.shared().run(sql, in: String(url.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" }))
+  }
+
+  @Test func `each node applies what each has committed, in the same order, and gives positions without a gap`() async throws {
+    let nodes = try ["a", "b", "c"].map(node)
+    defer { for node in nodes { node.close() } }
+    let memories = nodes.map(Memory.init)
+    let positions = try await withThrowingTaskGroup(of: Int64.self) { group in
+      for number in 0..<150 { group.addTask { try await nodes[number % 3].add("author \(number)") } }
+      return try await group.reduce(into: [Int64]()) { $0.append($1) }
+    }
+    #expect(positions.sorted() == Array(1...150))
+    for node in nodes { try await node.catchUp() }
+    let authors = try await nodes[0].read { try $0.authors() }
+    for (node, memory) in zip(nodes, memories) {
+      #expect(memory.all == authors)
+      #expect(node.committedPosition == 150)
+    }
+  }
+
+  @Test func `who catches up has what another node has committed`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let memory = Memory(of: there)
+    for number in 1...50 {
+      let position = try await here.add("\(number)")
+      try await there.catchUp()
+      #expect(there.committedPosition == position)
+      #expect(memory.all.count == number)
+    }
+    try await there.catchUp(to: 50)
+  }
+
+  @Test func `a node hears of others without asking`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let memory = Memory(of: there)
+    _ = try await here.add("ann")
+    await eventually { there.committedPosition == 1 }
+    #expect(memory.all == ["ann"])
+  }
+
+  @Test func `a job that fails says nothing to other nodes`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let memory = Memory(of: there)
+    await #expect(throws: CancellationError.self) {
+      try await here.write { transaction in
+        transaction.post(Written("ann"))
+        try transaction.addNote(by: "ann")
+        throw CancellationError()
+      }
+    }
+    #expect(try await there.add("bob") == 1)
+    #expect(memory.all == ["bob"])
+    try await here.catchUp()
+    #expect(here.committedPosition == 1)
+  }
+
+  @Test func `notes of a newer program, and a log that does not go back far enough, have a node forget all it remembers`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let memory = Memory(of: there)
+    _ = try await here.add("ann")
+    try await there.catchUp()
+    #expect(memory.all == ["ann"])
+    // What a newer program writes.
+    try run(
+      """
+      BEGIN; UPDATE stream_head SET batch = batch + 1;
+      INSERT INTO cluster_batch(number, position, run, notes) SELECT batch, position, 1, '\\xff' FROM stream_head; COMMIT
+      """)
+    try await there.catchUp()
+    #expect(memory.all == ["reloaded", "ann"])
+    memory.lines.withLock { $0 = [] }
+    // A node that was away for long.
+    try run("UPDATE stream_head SET batch = batch + 7")
+    try await there.catchUp()
+    #expect(memory.all == ["reloaded", "ann"])
+    #expect(try await there.add("bob") == 2)
+    try await here.catchUp()
+    #expect(here.committedPosition == 2)
+  }
+
+  @Test func `a connection that is lost is made anew, and nothing is missed`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let memory = Memory(of: there)
+    for round in 1...5 {
+      try run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+      var isWritten = false
+      while !isWritten {
+        do {
+          _ = try await here.add("\(round)")
+          isWritten = true
+        } catch DatabaseError.unavailable {}
+      }
+      await eventually { memory.all.count == round }
+    }
+    #expect(memory.all == (1...5).map(String.init))
+  }
+
+  @Test func `a server that wants the database alone is refused while there are nodes, and the other way`() async throws {
+    let first = try node("a")
+    #expect(throws: DatabaseError.self) { _ = try folder.open(on: .postgreSQL) }
+    first.close()
+    let alone = try folder.open(on: .postgreSQL)
+    #expect(throws: DatabaseError.self) { _ = try node("a") }
+    alone.close()
+  }
+
+  @Test func `a transaction knows that commits of another node were applied since it began`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    let began = AsyncStream<Void>.makeStream()
+    let ends = Atomic<Bool>(false)
+    let reader = Task {
+      try await there.read { transaction in
+        let before = transaction.isBehind
+        _ = try transaction.authors()
+        began.continuation.finish()
+        while !ends.load(ordering: .acquiring) {}
+        return (before, try transaction.authors().count, transaction.isBehind)
+      }
+    }
+    for await _ in began.stream {}
+    _ = try await here.add("ann")
+    try await there.catchUp()
+    ends.store(true, ordering: .releasing)
+    #expect(try await reader.value == (false, 0, true))
+    #expect(try await there.read { $0.isBehind } == false)
+  }
+}
