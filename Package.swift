@@ -155,7 +155,7 @@ let package = Package(
     module(
       "HomeserverAPI", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "HTTPServer", "ServerCore", "ServerMedia",
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore", "ServerMedia",
         "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "Homeserver"
       ]),
 

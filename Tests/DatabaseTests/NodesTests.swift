@@ -65,7 +65,7 @@ struct NodesTests {
   let folder = try! Folder()
 
   private func node(_ name: String) throws -> Database {
-    try folder.open(on: .postgreSQL) { $0.node = NodeConfiguration(name: name, notes: Written.bytes) }
+    try folder.open(on: .postgreSQL) { $0.node = NodeConfiguration(name: name, address: "\(name).example:80", notes: Written.bytes) }
   }
 
   private func run(_ sql: String) throws {

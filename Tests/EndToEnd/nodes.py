@@ -1,5 +1,5 @@
 """Several nodes instead of each server, where $MARTLET_TEST_NODES says how many: they share its database, its keys and its files. Requests go to
-each in turn, but for those that a node keeps in its memory: stages of an authentication, sliding connections, uploads in parts."""
+each in turn, but for uploads in parts, which a node keeps on its disk."""
 import itertools
 import os
 import re
@@ -7,9 +7,7 @@ import re
 import databases
 
 COUNT = int(os.environ.get("MARTLET_TEST_NODES", "1"))
-STICKY = re.compile(
-    r"/(register|login/sso|account/(password|deactivate|3pid/add)|delete_devices|devices/[^/]+|keys/device_signing/upload"
-    r"|unstable/org\.matrix\.(msc4186|simplified_msc3575)/sync|v4/sync|upload/[^/]+/[^/]+|hierarchy)(\?|$)")
+STICKY = re.compile(r"/upload/[^/]+/[^/]+(\?|$)")
 # Not of a node's own data folder.
 OWN = {"admin.sock", "test-server.log"}
 # The turns of each server, by its host and port.

@@ -104,7 +104,7 @@ class Server:
         url = self.database_url
         environment = {**os.environ, "MARTLET_DATABASE_URL": url} if url else None
         if self.node or nodes.COUNT > 1:
-            environment = {**(environment or os.environ), "MARTLET_NODE": self.node or f"node{number}"}
+            environment = {**(environment or os.environ), "MARTLET_NODE": f"{self.node or f'node{number}'}@{settings['bind']}"}
         with open(self.log, "ab") as log:
             return subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
 

@@ -122,8 +122,13 @@ package final class Database: Sendable {
   /// Whether others may share the database.
   package var isNode: Bool { nodes != nil }
 
-  /// Of this node among those that share the database: another after each start. Empty where there are no others.
-  package var nodeName: String { nodes.map { "node \($0.applier.run)" } ?? "" }
+  /// Of this node among those that share the database: another after each start. 0 where there are no others.
+  package var run: Int64 { nodes?.applier.run ?? 0 }
+
+  /// Where a run of another node is reached: a host and a port. nil if it has ended, or has not been heard of for ten seconds.
+  package nonisolated(nonsending) func nodeAddress(of run: Int64) async throws -> String? {
+    try await read { try NodeTable.address(of: run, in: $0) }
+  }
 
   /// Tells all other nodes something that is in no row, at most once: it may be lost. Nothing where there are none.
   ///

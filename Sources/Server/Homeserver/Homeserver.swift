@@ -92,8 +92,13 @@ package final class Homeserver: Sendable {
     RoomVersion.known.map { ($0.name, $0.isStable) }
   }
 
-  /// Of this server among several on one database: for tests, until all that a node remembers is known to the others.
-  private static var nodeName: String? { getenv("MARTLET_NODE").map { String(cString: $0) } }
+  /// This server among several on one database, as `name@host:port`: for tests, until several nodes are supported as a whole.
+  private static var node: NodeConfiguration? {
+    guard let text = getenv("MARTLET_NODE").map({ String(cString: $0) }) else { return nil }
+    let parts = text.split(separator: "@", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    return NodeConfiguration(name: String(parts[0]), address: String(parts[1]), notes: .notes)
+  }
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
   ///
@@ -105,7 +110,7 @@ package final class Homeserver: Sendable {
     log: Log
   ) throws {
     var configuration = configuration
-    if let name = Self.nodeName { configuration.database.node = NodeConfiguration(name: name, notes: .notes) }
+    configuration.database.node = Self.node
     self.configuration = configuration
     self.log = log
     var databaseConfiguration = configuration.database

@@ -18,6 +18,7 @@ package struct Routes {
   private let limiter: RateLimiter?
   private let operatorKey: AccessTokenHash?
   private let disk: DiskSpace
+  private let forwarding: Forwarding
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
@@ -27,6 +28,7 @@ package struct Routes {
     limiter = configuration.rateLimits ? RateLimiter() : nil
     operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
     disk = configuration.disk
+    forwarding = Forwarding(database: homeserver.database, http: homeserver.http)
     let errors = ErrorAnswers(log: homeserver.log, disk: disk, adminContact: configuration.support.adminURI)
     router = Router(errorResponse: errors.response)
     // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.
@@ -112,11 +114,12 @@ package struct Routes {
     _ method: Method, _ path: String, budget: RateLimiter.Budget, bodyLimit: Int = Routes.anonymousBodyBytesLimit,
     _ handler: @escaping @Sendable (APIRequest) async throws -> Response
   ) {
-    router.on(method, path, bodyLimit: bodyLimit) { [limiter, catchUp] request in
+    let answer: Handler = { [limiter, catchUp] request in
       try limiter?.charge(budget, to: request.peer)
       try await catchUp(false)
       return try await handler(APIRequest(request, bodyLimit: bodyLimit))
     }
+    router.on(method, path, bodyLimit: bodyLimit, forwarding.around(answer))
   }
 
   /// Adds a path that the specification does not have, for administrators of the server and for its operator.
@@ -156,7 +159,7 @@ package struct Routes {
       case .post: .post
       case .delete: .delete
       }
-    let handler = endpoint.storesMore ? withSpace(handler) : handler
+    let handler = forwarding.around(endpoint.storesMore ? withSpace(handler) : handler)
     for path in [endpoint.pattern.description] + paths {
       router.on(method, path, bodyLimit: bodyLimit, endsOnShutdown: endsOnShutdown, handler)
       guard let legacy = LegacyPaths.path(path, of: endpoint) else { continue }

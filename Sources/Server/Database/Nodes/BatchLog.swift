@@ -16,16 +16,10 @@ enum BatchLog {
   /// Entries that are read at once.
   private static let limit = 200
 
-  static let tables = [
-    """
+  static let table = """
     CREATE TABLE IF NOT EXISTS cluster_batch(number BIGINT PRIMARY KEY, position BIGINT NOT NULL, run BIGINT NOT NULL,
       notes BYTEA NOT NULL, since TIMESTAMPTZ NOT NULL DEFAULT now())
-    """,
     """
-    CREATE TABLE IF NOT EXISTS node(name TEXT COLLATE "C" PRIMARY KEY, run BIGINT NOT NULL, applied BIGINT NOT NULL,
-      seen TIMESTAMPTZ NOT NULL DEFAULT now()) WITH (fillfactor = 10)
-    """
-  ]
 
   /// As the last statement of a commit. Listeners hear of it once it is durable.
   static func append(_ entry: Entry, in transaction: WriteTransaction) throws(DatabaseError) {
@@ -57,20 +51,6 @@ enum BatchLog {
     try transaction.first("SELECT position, batch FROM stream_head WHERE id = 1") {
       Connection.Head(position: $0.integer(0), batch: $0.integer(1))
     }
-  }
-
-  /// Says how far a node is.
-  static func tell(_ name: String, run: Int64, applied: Int64, in transaction: WriteTransaction) throws(DatabaseError) {
-    try transaction.execute(
-      """
-      INSERT INTO node(name, run, applied) VALUES ($1, $2, $3)
-      ON CONFLICT (name) DO UPDATE SET run = excluded.run, applied = excluded.applied, seen = now()
-      """, name, run, applied)
-  }
-
-  /// A node has stopped.
-  static func forget(_ name: String, run: Int64, in transaction: WriteTransaction) throws(DatabaseError) {
-    try transaction.execute("DELETE FROM node WHERE name = $1 AND run = $2", name, run)
   }
 
   /// Removes entries that nobody needs: all nodes that were seen lately have applied them.

@@ -15,7 +15,7 @@ final class HeadWatch: @unchecked Sendable {
   private static let tellSeconds = 2, trimSeconds = 60
 
   private let configuration: DatabaseConfiguration
-  private let name: String
+  private let node: NodeConfiguration
   private let applier: Applier
   private let leases: Leases
   private let talk: NodeTalk
@@ -26,9 +26,9 @@ final class HeadWatch: @unchecked Sendable {
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
 
-  init(_ configuration: DatabaseConfiguration, name: String, applier: Applier, leases: Leases, talk: NodeTalk) throws(DatabaseError) {
+  init(_ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, talk: NodeTalk) throws(DatabaseError) {
     self.configuration = configuration
-    self.name = name
+    self.node = node
     self.applier = applier
     self.leases = leases
     self.talk = talk
@@ -158,7 +158,7 @@ final class HeadWatch: @unchecked Sendable {
     guard now - lastTold >= Self.tellSeconds else { return }
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
     _ = try connection.execute("BEGIN")
-    try BatchLog.tell(name, run: applier.run, applied: applier.appliedNumber, in: transaction)
+    try NodeTable.tell(node, run: applier.run, applied: applier.appliedNumber, in: transaction)
     let held = try leases.renew(for: applier.run, in: transaction)
     if now - lastTrimmed >= Self.trimSeconds {
       try BatchLog.trim(in: transaction)
@@ -174,7 +174,7 @@ final class HeadWatch: @unchecked Sendable {
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
     _ = try connection.execute("BEGIN")
     try Leases.giveUp(applier.run, in: transaction)
-    try BatchLog.forget(name, run: applier.run, in: transaction)
+    try NodeTable.forget(node.name, run: applier.run, in: transaction)
     _ = try connection.execute("COMMIT")
   }
 

@@ -2,10 +2,13 @@
 package struct NodeConfiguration: Sendable {
   /// By which operators know it. Each node has another.
   package var name: String
+  /// Where other nodes reach it: a host and a port.
+  package var address: String
   package var notes: CommitNoteBytes
 
-  package init(name: String, notes: CommitNoteBytes) {
+  package init(name: String, address: String, notes: CommitNoteBytes) {
     self.name = name
+    self.address = address
     self.notes = notes
   }
 }

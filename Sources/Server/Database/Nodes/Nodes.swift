@@ -14,9 +14,9 @@ final class Nodes: Sendable {
   ) throws(DatabaseError) {
     guard let node = configuration.node else { return nil }
     applier = Applier(
-      on: try Connection(configuration, as: .reader), run: .random(in: 1...Int64.max), from: head, position: position,
+      on: try Connection(configuration, as: .reader), run: .random(in: 1..<1 << 40), from: head, position: position,
       followers: followers, decode: node.notes.decode)
-    watch = try HeadWatch(configuration, name: node.name, applier: applier, leases: leases, talk: talk)
+    watch = try HeadWatch(configuration, node: node, applier: applier, leases: leases, talk: talk)
   }
 
   func start() { threads.withLock { $0 = [applier.start(), watch.start()] } }
@@ -46,7 +46,7 @@ final class Nodes: Sendable {
     guard isNode, case .postgreSQL(let server) = connection else { return try body() }
     try PostgreSQLNodeLock.alone(on: server) { () throws(DatabaseError) in
       try body()
-      for table in BatchLog.tables + [Leases.table] { try connection.execute(table) }
+      for table in [BatchLog.table, NodeTable.table, Leases.table] { try connection.execute(table) }
     }
   }
 }

@@ -22,6 +22,8 @@ struct ErrorAnswers: Sendable {
     case let error as MatrixError: return Self.response(error)
     case let challenge as InteractiveAuthenticationChallenge:
       return .json(status: .unauthorized) { challenge.write(to: &$0) }
+    // Of a node that is gone, or by a way on which nothing is forwarded.
+    case let elsewhere as Elsewhere: return response(elsewhere.otherwise, request)
     case let error as HTTPError: return Self.response(Self.matrixError(error))
     case BlockingPoolError.queueFull, DatabaseError.overloaded:
       return Self.response(.limitExceeded(retryAfterMilliseconds: 1_000))

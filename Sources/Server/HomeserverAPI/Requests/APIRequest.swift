@@ -53,7 +53,11 @@ package struct APIRequest: Sendable {
   // MARK: Body
 
   /// The bytes of the body. Throws `M_TOO_LARGE` beyond the route's limit.
-  package func bytes() async throws -> [UInt8] { try await http.body.collect(upTo: bodyLimit) }
+  package func bytes() async throws -> [UInt8] {
+    let bytes = try await http.body.collect(upTo: bodyLimit)
+    http.context[KeptBody.Key.self]?.keep(bytes)
+    return bytes
+  }
 
   /// The body as a JSON object. Throws `M_NOT_JSON` for what does not parse (an empty body included), `M_BAD_JSON` for
   /// another kind of value, `M_TOO_LARGE`.

@@ -34,7 +34,7 @@ package final class Accounts: Sendable {
     self.observers = observers
     passwords = try Passwords(
       memoryBytes: configuration.passwordHashMemoryBytes, iterations: configuration.passwordHashIterations)
-    let interactive = InteractiveAuthentication(clock: configuration.clock)
+    let interactive = InteractiveAuthentication(clock: configuration.clock, names: NodeNames(database))
     interactiveAuthentication = interactive
     loginTokens = ExpiringTokens(.login, database: database, clock: configuration.clock)
     openIDTokens = ExpiringTokens(.openID, database: database, clock: configuration.clock)

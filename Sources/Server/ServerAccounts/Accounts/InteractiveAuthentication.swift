@@ -7,7 +7,8 @@ import Synchronization
 /// User-interactive authentication: which stages a client has completed on its way to an operation.
 ///
 /// A session belongs to one operation of one user, ends after 30 minutes, and is used up by success: the operation then
-/// runs once. Sessions live in memory; a restart asks the client to begin anew.
+/// runs once. Sessions live in memory; a restart asks the client to begin anew. Of several nodes the one that has a session answers what belongs
+/// to it.
 ///
 /// A session of a registration keeps what its requests said: a later request may say no more than `auth`. The password among it
 /// lives in memory only, and no longer than the session.
@@ -62,9 +63,11 @@ package final class InteractiveAuthentication: Sendable {
   /// Whether a timer ends the sessions that keep a registration.
   private let sweepIsScheduled = Atomic<Bool>(false)
   private let clock: WallClock
+  private let names: NodeNames
 
-  package init(clock: WallClock) {
+  package init(clock: WallClock, names: NodeNames = NodeNames()) {
     self.clock = clock
+    self.names = names
   }
 
   /// Returns once `auth` completes one of `flows`; else throws the `InteractiveAuthenticationChallenge` to answer with.
@@ -111,7 +114,7 @@ package final class InteractiveAuthentication: Sendable {
   // MARK: Sessions
 
   private func start(_ operation: Operation) -> ByteString {
-    let session = ByteString(RandomText.urlSafe(bytes: 18))
+    let session = ByteString(names.marked(RandomText.urlSafe(bytes: 18)))
     let now = clock.now()
     sessions.withLock { sessions in
       if sessions.count >= Self.sessionsLimit { Self.makeRoom(&sessions, now) }
@@ -126,7 +129,9 @@ package final class InteractiveAuthentication: Sendable {
   private func session(of auth: JSON, _ operation: Operation, _ flows: [[Stage]]) throws -> ByteString {
     guard let name = auth["session"]?.text else { return start(operation) }
     guard let known = progress(of: name) else {
-      throw challenge(start(operation), flows, .unknown(status: 401, "The session is not known or has ended."))
+      let ended = challenge(start(operation), flows, .unknown(status: 401, "The session is not known or has ended."))
+      try names.check(name.string, orElse: ended)
+      throw ended
     }
     // Another user or another request may have begun it: a confirmation must not serve for something else.
     guard known.operation == operation else {
@@ -175,11 +180,13 @@ package final class InteractiveAuthentication: Sendable {
   // MARK: What a registration said
 
   /// The request, with what earlier requests of its session said and this one leaves out.
-  func supplemented(_ request: RegistrationRequest) -> RegistrationRequest {
-    guard let session = request.auth?["session"]?.text, let earlier = progress(of: session)?.registration else {
+  func supplemented(_ request: RegistrationRequest) throws -> RegistrationRequest {
+    guard let session = request.auth?["session"]?.text else { return request }
+    guard let known = progress(of: session) else {
+      try names.check(session.string, orElse: MatrixError.unknown(status: 401, "The session is not known or has ended."))
       return request
     }
-    return request.supplemented(by: earlier)
+    return known.registration.map { request.supplemented(by: $0) } ?? request
   }
 
   /// Keeps what a registration says, but for `auth`, until the session ends.
@@ -216,6 +223,11 @@ package final class InteractiveAuthentication: Sendable {
   /// Whose operation the session is for; nil for one that is not known, has ended or is nobody's.
   func owner(of session: ByteString) -> UserID? {
     progress(of: session)?.operation.userID
+  }
+
+  /// Throws `Elsewhere` for a session of another node.
+  func checkPlace(of session: ByteString, orElse error: MatrixError) throws {
+    if progress(of: session) == nil { try names.check(session.string, orElse: error) }
   }
 
   /// Notes a stage that was completed outside of any request; false where the session is not of that user.

@@ -53,12 +53,14 @@ package final class SpaceHierarchy: Sendable {
   private let database: Database
   private let rooms: Rooms
   private let clock: WallClock
+  private let names: NodeNames
   private let waiting = Mutex<[ByteString: Waiting]>([:])
 
   package init(database: Database, rooms: Rooms, clock: WallClock) {
     self.database = database
     self.rooms = rooms
     self.clock = clock
+    names = NodeNames(database)
   }
 
   /// Spec: `GET /rooms/{roomId}/hierarchy`. Throws `M_FORBIDDEN` where the user may not see the room, `M_INVALID_PARAM`.
@@ -102,26 +104,28 @@ package final class SpaceHierarchy: Sendable {
 
   // MARK: Tokens
 
-  private func start(of root: RoomID, _ query: Query, for user: UserID) throws(MatrixError) -> SpaceWalk {
+  private func start(of root: RoomID, _ query: Query, for user: UserID) throws -> SpaceWalk {
     guard let token = query.from else {
       return SpaceWalk(
         from: root, maxDepth: min(query.maxDepth ?? Self.depthMaximum, Self.depthMaximum),
         suggestedOnly: query.suggestedOnly ?? false)
     }
+    let unknown = MatrixError.invalidParameter("'from' is not known, or no longer; begin again without it.")
+    try names.check(token.string, orElse: unknown)
     guard let found = waiting.withLock({ $0[token] }), found.user == user, found.root == root,
       clock.now() - found.since < Self.tokenMilliseconds
-    else { throw .invalidParameter("'from' is not known, or no longer; begin again without it.") }
+    else { throw unknown }
     if let depth = query.maxDepth, min(depth, Self.depthMaximum) != found.walk.maxDepth {
-      throw .invalidParameter("'max_depth' must stay as it was on the first page.")
+      throw MatrixError.invalidParameter("'max_depth' must stay as it was on the first page.")
     }
     if let suggestedOnly = query.suggestedOnly, suggestedOnly != found.walk.suggestedOnly {
-      throw .invalidParameter("'suggested_only' must stay as it was on the first page.")
+      throw MatrixError.invalidParameter("'suggested_only' must stay as it was on the first page.")
     }
     return found.walk
   }
 
   private func keep(_ next: Waiting) -> ByteString {
-    let token = ByteString(RandomText.urlSafe(bytes: 16))
+    let token = ByteString(names.marked(RandomText.urlSafe(bytes: 16)))
     let oldest = clock.now() - Self.tokenMilliseconds
     waiting.withLock { waiting in
       waiting = waiting.filter { $0.value.since > oldest }

@@ -318,7 +318,7 @@ package final class Presence: Sendable {
       message.write(count: Int(status.state.rawValue))
       message.write(status.lastActive)
       message.write(status.statusMessage.map { Array($0.utf8) } ?? [])
-      message.write(DeviceID(trusted: ByteString(database.nodeName)))
+      message.write(DeviceID(trusted: ByteString("node \(database.run)")))
       database.tellNodes(message, about: .presence)
     }
   }

@@ -52,15 +52,18 @@ package final class SlidingSync: Sendable {
     }
   }
 
-  private func connection(of request: SlidingRequest) throws(MatrixError) -> SlidingConnection {
+  private func connection(of request: SlidingRequest) throws -> SlidingConnection {
     let now = EventLoop.nowNanoseconds
     guard let position = request.position else {
       return connections.open(request.userID, request.deviceID, request.connectionID, now: now)
     }
+    if engine.database.run != 0, position.boot != engine.boot {
+      throw Elsewhere(run: position.boot, otherwise: MatrixError.unknownPosition())
+    }
     guard position.boot == engine.boot,
       let connection = connections.known(request.userID, request.deviceID, request.connectionID, now: now),
       connection.acknowledge(position.answer)
-    else { throw .unknownPosition() }
+    else { throw MatrixError.unknownPosition() }
     return connection
   }
 

@@ -10,7 +10,7 @@ import ServerRooms
 ///
 /// Spec: Client-Server API, "Syncing".
 package final class SyncEngine: Sendable {
-  /// Of this process: typing positions of another one mean nothing here.
+  /// Of this process: typing positions of another one mean nothing here. Where there are several nodes it is the node's run.
   let boot: Int64
   let database: Database
   let notifier: Notifier
@@ -20,14 +20,14 @@ package final class SyncEngine: Sendable {
 
   package init(
     database: Database, notifier: Notifier, sources: SyncSources, toDeviceMessages: ToDeviceMessages, clock: WallClock,
-    boot: Int64 = Int64.random(in: 0..<1 << 40)
+    boot: Int64? = nil
   ) {
     self.database = database
     self.notifier = notifier
     self.sources = sources
     self.toDeviceMessages = toDeviceMessages
     self.clock = clock
-    self.boot = boot
+    self.boot = boot ?? (database.run != 0 ? database.run : .random(in: 0..<1 << 40))
   }
 
   /// The answer's body. With a token, waits for news up to the timeout; an answer without news says so early or late. Cancelling

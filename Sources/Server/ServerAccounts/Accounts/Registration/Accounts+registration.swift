@@ -70,7 +70,7 @@ extension Accounts {
   /// does not fit the name, `M_INVALID_USERNAME`, `M_USER_IN_USE`, `M_EXCLUSIVE`, `M_WEAK_PASSWORD`, `M_MISSING_PARAM`.
   package func register(_ request: RegistrationRequest) async throws -> (userID: UserID, login: Login?) {
     guard configuration.registration != .closed || mayComeByLink(request) else { throw Self.closed }
-    let request = interactiveAuthentication.supplemented(request)
+    let request = try interactiveAuthentication.supplemented(request)
     let guest = try await guest(of: request)
     if guest == nil, let username = request.username { _ = try await available(username) }
     if let password = request.password { try Passwords.check(password) }

@@ -39,6 +39,7 @@ package final class SingleSignOn: Sendable {
   private let accounts: Accounts
   private let people: SingleSignOnPeople
   private let pictures: ProviderPictures
+  private let names: NodeNames
   private let departures: ExpiringStore<Pending>
   private let agreements: ExpiringStore<Agreement>
 
@@ -72,6 +73,7 @@ package final class SingleSignOn: Sendable {
     let log = Log("sso")
     pictures = ProviderPictures(http: http, media: media, profiles: profiles, log: log)
     clients = configuration.providers.map { OpenIDClient($0, http: http, clock: clock, log: log) }
+    names = NodeNames(database)
     departures = ExpiringStore(clock: clock)
     agreements = ExpiringStore(clock: clock)
   }
@@ -100,10 +102,10 @@ package final class SingleSignOn: Sendable {
   }
 
   /// Throws `M_NOT_FOUND` for a session of interactive authentication that is not known or has ended.
-  package func checkSession(_ session: ByteString) throws(MatrixError) {
-    guard accounts.interactiveAuthentication.owner(of: session) != nil else {
-      throw .notFound("What you were about to confirm has ended. Go back to your app and try again.")
-    }
+  package func checkSession(_ session: ByteString) throws {
+    let ended = MatrixError.notFound("What you were about to confirm has ended. Go back to your app and try again.")
+    try accounts.interactiveAuthentication.checkPlace(of: session, orElse: ended)
+    guard accounts.interactiveAuthentication.owner(of: session) != nil else { throw ended }
   }
 
   private func begin(_ id: String, _ goal: Goal, _ network: UInt64) async throws -> Departure {
@@ -113,7 +115,7 @@ package final class SingleSignOn: Sendable {
     let pending = Pending(
       provider: id, goal: goal, nonce: RandomText.urlSafe(bytes: 32),
       verifier: RandomText.urlSafe(bytes: 32), cookie: RandomText.urlSafe(bytes: 32))
-    let state = RandomText.urlSafe(bytes: 32)
+    let state = names.marked(RandomText.urlSafe(bytes: 32))
     let location = try await client.authorizationURL(
       state: state, nonce: pending.nonce, verifier: pending.verifier, redirectURI: base + Self.callbackPath)
     departures.put(pending, at: state, from: network)
@@ -134,10 +136,12 @@ package final class SingleSignOn: Sendable {
   package func finish(
     state: String, code: String?, error: String?, issuer: String?, cookie: String?, from network: UInt64
   ) async throws -> Arrival {
+    let ended = MatrixError.forbidden("This sign-in has ended or began elsewhere. Go back to your app and try again.")
+    try names.check(state, orElse: ended)
     guard let pending = departures.take(state), Self.equal(pending.cookie, cookie),
       let client = clients.first(where: { $0.provider.id == pending.provider }), let base = configuration.publicBaseURL
     else {
-      throw MatrixError.forbidden("This sign-in has ended or began elsewhere. Go back to your app and try again.")
+      throw ended
     }
     // RFC 9207 §2.4: an answer of another provider.
     guard issuer == nil || issuer == client.provider.issuer, error == nil, let code else {
@@ -164,16 +168,16 @@ package final class SingleSignOn: Sendable {
   ) async throws -> Arrival {
     if configuration.trusts(redirectURL) { return .redirect(try await destination(redirectURL, for: userID)) }
     guard let origin = WebOrigin(of: redirectURL) else { throw MatrixError.invalidParameter("'redirectUrl'") }
-    let id = RandomText.urlSafe(bytes: 32)
+    let id = names.marked(RandomText.urlSafe(bytes: 32))
     agreements.put(Agreement(userID: userID, redirectURL: redirectURL, cookie: cookie), at: id, from: network)
     return .question(id: id, user: userID, client: origin)
   }
 
   /// Lets the client of a `question` in. Throws `M_FORBIDDEN` for a question that was not asked in this browser or too long ago.
   package func agree(_ id: String, cookie: String?) async throws -> String {
-    guard let agreement = agreements.take(id), Self.equal(agreement.cookie, cookie) else {
-      throw MatrixError.forbidden("This sign-in has ended. Go back to your app and try again.")
-    }
+    let ended = MatrixError.forbidden("This sign-in has ended. Go back to your app and try again.")
+    try names.check(id, orElse: ended)
+    guard let agreement = agreements.take(id), Self.equal(agreement.cookie, cookie) else { throw ended }
     return try await destination(agreement.redirectURL, for: agreement.userID)
   }
 
