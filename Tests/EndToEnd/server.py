@@ -9,6 +9,7 @@ import tempfile
 import time
 import urllib.request
 
+import buckets
 import databases
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -85,7 +86,7 @@ class Server:
         for name, value in self.settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
         url = self.database_url
-        environment = {**os.environ, "MARTLET_DATABASE_URL": url} if url else None
+        environment = {**os.environ, **({"MARTLET_DATABASE_URL": url} if url else {}), **buckets.settings_for(self.folder)}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
         end = time.monotonic() + HEALTH_SECONDS
