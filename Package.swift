@@ -116,11 +116,12 @@ let package = Package(
     module(
       "ServerCore", in: "Server",
       uses: ["JSON", "MatrixModel", "Database", "RoomRules", "EventLoop", "CSodium", "CCrypto"]),
+    module("ObjectStore", in: "Server", uses: ["Telemetry", "Outbound", "ServerCore", "CCrypto", "CXML2"]),
     module(
       "ServerMedia", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ServerCore", "Files", "CCrypto",
-        "CLinux", "CXML2"
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "ObjectStore", "ServerCore", "Files",
+        "CCrypto", "CLinux", "CXML2"
       ]),
     module(
       "ServerAccounts", in: "Server",
@@ -155,7 +156,8 @@ let package = Package(
     module(
       "HomeserverAPI", in: "Server",
       uses: [
-        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore", "ServerMedia",
+        "JSON", "MatrixModel", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ObjectStore", "ServerCore",
+        "ServerMedia",
         "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush", "Homeserver"
       ]),
 
@@ -183,8 +185,9 @@ let package = Package(
     program(
       "martlet", path: "Sources/martlet",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore",
-        "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver", "HomeserverAPI",
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "EventLoop", "Outbound", "ObjectStore", "HTTPServer",
+        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerPush", "Homeserver",
+        "HomeserverAPI",
         "MediaRouter", "CallServer", "Backup", "Files", "Shell", "CYAML"
       ]),
     program(
@@ -313,9 +316,10 @@ let package = Package(
     tests(of: "Database", uses: ["CSQLite", "CPostgreSQL", "PostgreSQLTesting", "database-crash"]),
     tests(of: "Backup", uses: ["Database", "FilesTesting"]),
     .target(name: "OutboundTesting", path: "Tests/OutboundTesting", swiftSettings: common),
-    tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting"]),
+    tests(of: "Outbound", uses: ["Addresses", "Telemetry", "OutboundTesting", "FilesTesting"]),
     tests(of: "RoomRules", uses: ["JSON", "MatrixModel"]),
     tests(of: "ServerCore", uses: ["JSON", "MatrixModel"]),
+    tests(of: "ObjectStore", uses: ["Telemetry", "ServerCore", "OutboundTesting"]),
     tests(of: "ServerMedia"),
     tests(of: "ServerAccounts", uses: ["JSON", "MatrixModel", "Telemetry", "Outbound", "ServerCore", "CSodium"]),
     tests(of: "ServerRooms", uses: ["JSON", "MatrixModel", "ServerCore"]),
@@ -330,9 +334,9 @@ let package = Package(
     tests(
       of: "HomeserverAPI",
       uses: [
-        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
-        "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync", "ServerPush",
-        "Homeserver", "OutboundTesting", "CCrypto"
+        "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "ObjectStore",
+        "HTTPServer", "ServerCore", "ServerMedia", "ServerAccounts", "ServerRooms", "ServerDirectory", "ServerSync",
+        "ServerPush", "Homeserver", "OutboundTesting", "CCrypto"
       ]),
     .target(name: "TLSTesting", dependencies: ["CSSL"], path: "Tests/TLSTesting", swiftSettings: common),
     tests(of: "MediaRouter", uses: ["Addresses", "CSSL", "CSRTP", "CLinux", "TLSTesting", "TimeTesting"]),

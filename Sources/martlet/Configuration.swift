@@ -66,6 +66,7 @@ struct Configuration: Sendable {
   var passwordHash = PasswordHash()
   var uploadBytesLimit = 100 << 20
   var media = Media()
+  var bucket = MediaBucket()
   var gifs = Gifs()
   var logLevel = Log.Level.info
   var logFormat = LogSink.Format.text
@@ -131,6 +132,7 @@ struct Configuration: Sendable {
     }
     if let contradiction = database.contradiction { return contradiction }
     if let mediaContradiction { return mediaContradiction }
+    if let contradiction = bucket.contradiction { return contradiction }
     if let outboundContradiction { return outboundContradiction }
     if let callContradiction { return callContradiction }
     return directoryContradiction

@@ -5,14 +5,17 @@ enum ConfigurationText {
   /// Returns the effective configuration as a file that can be used again. It names the origin of each value, and shows secrets as `[redacted]`.
   static func effective(_ loaded: LoadedConfiguration) -> String {
     var text = ""
-    var group: Substring?
+    var groups: [Substring] = []
     for setting in Setting.all {
       let parts = setting.name.split(separator: ".")
-      let isNested = parts.count == 2
-      if isNested, parts[0] != group { text += "\(hasValue(parts[0], loaded.configuration) ? "" : "# ")\(parts[0]):\n" }
-      group = isNested ? parts[0] : nil
+      let shared = zip(parts.dropLast(), groups).prefix { $0 == $1 }.count
+      groups = parts.dropLast()
+      for level in shared..<groups.count {
+        let isEmpty = !hasValue(groups[...level].joined(separator: "."), loaded.configuration)
+        text += "\(String(repeating: "  ", count: level))\(isEmpty ? "# " : "")\(groups[level]):\n"
+      }
       let values = setting.values(loaded.configuration).map { setting.isSecret ? "[redacted]" : $0 }.map(quoted)
-      let indentation = isNested ? "  " : ""
+      let indentation = String(repeating: "  ", count: groups.count)
       let origin = loaded.origins[setting.name].map { "# from \($0)" } ?? "# default"
       let comment =
         setting.name == "registration" && values.isEmpty
@@ -34,7 +37,7 @@ enum ConfigurationText {
   }
 
   /// Whether a setting of the group has a value. A group without would be no valid file.
-  private static func hasValue(_ group: Substring, _ configuration: Configuration) -> Bool {
+  private static func hasValue(_ group: String, _ configuration: Configuration) -> Bool {
     Setting.all.contains { $0.name.hasPrefix(group + ".") && ($0.isList || !$0.values(configuration).isEmpty) }
   }
 

@@ -43,6 +43,13 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Throws `directory` if the folder has no files of users: one that is named wrongly has none.
+  static func requireMedia(in path: String) throws(StartError) {
+    try requireFolder(path)
+    guard access(path + "/media", F_OK) != 0 else { return }
+    throw .directory(path: path, reason: errno == ENOENT ? "it has no folder media" : refusal(errno, path + "/media"))
+  }
+
   /// Throws `directory` if there is no such folder.
   private static func requireFolder(_ path: String) throws(StartError) {
     var status = stat()

@@ -16,7 +16,7 @@ enum Program {
     let status: ExitStatus
     if let topic = helpTopic(words) { return showHelp(for: topic).rawValue }
     if let (command, rest) = AdminCommand.named(by: words) { return await command.perform(rest).rawValue }
-    if let (command, rest) = DataCommand.named(by: words) { return command.perform(rest).rawValue }
+    if let (command, rest) = DataCommand.named(by: words) { return await command.perform(rest).rawValue }
     if let name = words.first, TerminalClient.commands.contains(name) {
       return TerminalClient.replaceProcess(arguments: words).rawValue
     }

@@ -50,7 +50,10 @@ struct Server: Sendable {
       let homeserver = try Homeserver(
         try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, follower: callChanges,
         log: Log("homeserver"))
-      do { try await homeserver.checkServerName() } catch {
+      do {
+        try await homeserver.checkServerName()
+        try await MediaBucketCheck.beforeStart(homeserver)
+      } catch {
         await homeserver.shutdown()
         throw error
       }
@@ -164,6 +167,8 @@ extension Configuration {
     homeserver.media.allowsUnauthenticatedDownloads = media.allowsUnauthenticatedDownloads
     homeserver.media.previewsPages = media.previewsPages
     homeserver.media.deniedPreviewURLs = media.deniedPreviewURLs
+    homeserver.media.bucket = try bucket.configuration()
+    homeserver.media.cacheBytesLimit = Int64(bucket.cacheBytes)
     homeserver.gifs = gifs.configuration
     homeserver.outbound = outbound
     homeserver.identity = identity

@@ -16,6 +16,8 @@ extension Setting {
     mail,
     service,
     media,
+    bucket,
+    previews,
     directory,
     calls,
     administration,

@@ -1,5 +1,4 @@
 import Database
-import Shell
 import Telemetry
 
 extension Setting {
@@ -41,12 +40,7 @@ extension Configuration {
 
     private func passwordFromFile() throws(StartError) -> String? {
       guard let passwordFile else { return nil }
-      do throws(FileBytes.Unreadable) {
-        let bytes = try FileBytes.read(passwordFile, limit: 64 << 10)
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
-      } catch {
-        throw .failed("cannot read database.password_file \(passwordFile): \(error.reason)")
-      }
+      return try SecretLine.read(passwordFile, setting: "database.password_file")
     }
 
     /// Describes a contradiction between these settings; nil if there is none.

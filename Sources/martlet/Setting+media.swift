@@ -2,7 +2,7 @@ import ServerMedia
 import Telemetry
 
 extension Setting {
-  /// Files that users upload, and previews of pages.
+  /// Files that users upload.
   static let media: [Setting] = [
     .integer(
       "max_upload_bytes", \.uploadBytesLimit, "The size of the largest file that users can upload, in bytes.", 1...(1 << 40)),
@@ -12,7 +12,11 @@ extension Setting {
     .flag(
       "media.unauthenticated_downloads", \.media.allowsUnauthenticatedDownloads,
       "Whether anyone can download a file without logging in, if they know its address. Clients from before 2024 need this. The setting "
-        + "applies to files uploaded from now on. Older files keep the setting of the time of their upload."),
+        + "applies to files uploaded from now on. Older files keep the setting of the time of their upload.")
+  ]
+
+  /// Previews of pages, and GIFs.
+  static let previews: [Setting] = [
     .flag(
       "previews.enabled", \.media.previewsPages,
       "Whether the server fetches pages that messages link to, so that clients can show previews. It fetches from public addresses only (see outbound.allowed_networks)."

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import buckets
 import databases
 import processes
 import server
@@ -61,6 +62,7 @@ class Lane:
 
     def _leave_nothing(self):
         databases.close()
+        buckets.close()
         processes.end_descendants(os.getpid())
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -3,10 +3,13 @@ import hashlib
 import os
 import re
 
+import buckets
 from invariants import invariant
 
 ORIGINAL = re.compile(r"[0-9a-f]{64}")
 THUMBNAIL = re.compile(r"([0-9a-f]{64})-[0-9a-z]+\.[a-z]+")
+
+THUMBNAIL_KEY = re.compile(r"([0-9a-f]{64})-[0-9a-z]+")
 
 
 def files(store):
@@ -17,6 +20,9 @@ def files(store):
 
 @invariant("media files are those of the rows, each content once, named by its hash")
 def media_files(store):
+    if buckets.of(store.folder):
+        yield from bucket_files(store, buckets.of(store.folder))
+        return
     found = files(store)
     rows = {row["hash"]: row for row in store.rows("SELECT hash, bytes FROM media")}
     for name in sorted(set(rows) - set(found)):
@@ -39,6 +45,26 @@ def media_files(store):
                 yield f"the file {name} has another hash"
             if len(content) != rows[name]["bytes"]:
                 yield f"the file {name} has {len(content)} bytes, its row says {rows[name]['bytes']}"
+
+
+def bucket_files(store, bucket):
+    service = buckets.service()
+    found = service.objects(bucket)
+    rows = {row["hash"]: row["bytes"] for row in store.rows("SELECT hash, bytes FROM media")}
+    states = dict(store.rows("SELECT hash, state FROM media_object"))
+    for name, bytes in sorted(rows.items()):
+        size = found.get(f"media/{name[:2]}/{name}")
+        if size != bytes:
+            yield f"the object of {name} has {size} bytes, its row says {bytes}"
+        if states.get(name, "alive") != "alive":
+            yield f"the object of {name} is {states[name]}, and a row names it"
+    for key in found:
+        kind, folder, name = key.split("/")
+        original = name if kind == "media" else THUMBNAIL_KEY.fullmatch(name)[1]
+        if folder != original[:2] or original not in rows and original not in states:
+            yield f"the object {key} is of nothing"
+        elif kind == "media" and hashlib.sha256(service.read(bucket, key)).hexdigest() != name:
+            yield f"the object {key} has another hash"
 
 
 @invariant("what users have uploaded is the sum of the rows; what is awaited has not come")

@@ -9,6 +9,7 @@ import tempfile
 import time
 import urllib.request
 
+import buckets
 import databases
 import nodes
 
@@ -102,9 +103,9 @@ class Server:
         for name, value in settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
         url = self.database_url
-        environment = {**os.environ, "MARTLET_DATABASE_URL": url} if url else None
+        environment = {**os.environ, **({"MARTLET_DATABASE_URL": url} if url else {}), **buckets.settings_for(self.folder)}
         if self.node or nodes.COUNT > 1:
-            environment = {**(environment or os.environ), "MARTLET_NODE": f"{self.node or f'node{number}'}@{settings['bind']}"}
+            environment["MARTLET_NODE"] = f"{self.node or f'node{number}'}@{settings['bind']}"
         with open(self.log, "ab") as log:
             return subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
 

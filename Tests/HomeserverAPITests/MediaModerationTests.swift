@@ -60,7 +60,7 @@ import Testing
       let media = fixture.homeserver.media
       try await Task {
         withUnsafeCurrentTask { $0?.cancel() }
-        try await media.removeIfUnused(record.hash)
+        try await media.store.removeIfUnused(record.hash)
       }.value
       #expect(!isFile(fixture, record))
     }

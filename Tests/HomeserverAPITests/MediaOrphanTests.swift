@@ -27,7 +27,7 @@ import Testing
 
   /// Looks through everything.
   private func sweep(_ media: MediaRepository) async throws {
-    for _ in 0..<(256 / MediaRepository.sweptParts) { try await media.sweepOrphans() }
+    for _ in 0..<(256 / FolderStore.sweptParts) { try await media.sweepContent() }
   }
 
   @Test func `a file that no row names goes when it is old enough, with its thumbnails`() async throws {
@@ -36,10 +36,10 @@ import Testing
       let (path, _) = try keep("orphan", media)
       let thumbnail = path + "-64x64-crop.png"
       #expect(link(path, thumbnail) == 0)
-      setAge(path, MediaRepository.orphanAgeMilliseconds - 1, fixture)
+      setAge(path, FolderStore.orphanAgeMilliseconds - 1, fixture)
       try await sweep(media)
       #expect(exists(path) && exists(thumbnail))
-      setAge(path, MediaRepository.orphanAgeMilliseconds, fixture)
+      setAge(path, FolderStore.orphanAgeMilliseconds, fixture)
       try await sweep(media)
       #expect(!exists(path) && !exists(thumbnail))
     }
@@ -53,7 +53,7 @@ import Testing
       var pieces = [Array("content".utf8)]
       let upload = try MediaUpload(contentType: "text/plain", fileName: nil, announcedBytes: nil)
       let uri = try await media.upload(upload, by: ann.userID) { pieces.popLast() }
-      setAge(path, 100 * MediaRepository.orphanAgeMilliseconds, fixture)
+      setAge(path, 100 * FolderStore.orphanAgeMilliseconds, fixture)
       try await sweep(media)
       #expect(exists(path))
       #expect(try await media.item("example.org", uri.mediaID, for: .user(ann.userID)).hash == hash)
@@ -69,12 +69,12 @@ import Testing
         let path = media.folder.path(of: digits + String(repeating: "0", count: 62))
         #expect(mkdir(media.folder.path + "/" + digits, 0o700) == 0)
         close(open(path, O_CREAT | O_WRONLY, 0o600))
-        setAge(path, MediaRepository.orphanAgeMilliseconds, fixture)
+        setAge(path, FolderStore.orphanAgeMilliseconds, fixture)
         left.append(path)
       }
-      for step in 1...(256 / MediaRepository.sweptParts) {
-        try await media.sweepOrphans()
-        #expect(left.filter(exists).count == 256 - step * MediaRepository.sweptParts)
+      for step in 1...(256 / FolderStore.sweptParts) {
+        try await media.sweepContent()
+        #expect(left.filter(exists).count == 256 - step * FolderStore.sweptParts)
       }
     }
   }
@@ -85,7 +85,7 @@ import Testing
       let (path, hash) = try keep("orphan", media)
       let other = "\(media.folder.path)/\(hash.prefix(2))/README"
       #expect(link(path, other) == 0)
-      setAge(path, MediaRepository.orphanAgeMilliseconds, fixture)
+      setAge(path, FolderStore.orphanAgeMilliseconds, fixture)
       try await sweep(media)
       #expect(!exists(path) && exists(other))
     }

@@ -1,4 +1,6 @@
 import Addresses
+import FilesTesting
+import Glibc
 import OutboundTesting
 import Telemetry
 import Testing
@@ -83,6 +85,36 @@ import Testing
       #expect(head.contains("\r\n\(line)\r\n"), "\(line)")
     }
     for name in ["Expect", "Cookie", "Authorization"] { #expect(!head.contains("\r\n\(name):")) }
+  }
+
+  @Test("a part of a file is sent as the body, again from its beginning on another connection, and no file that ends early")
+  func fileBody() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/file"
+    let file = open(path, O_CREAT | O_WRONLY, 0o600)
+    #expect(write(file, Array("0123456789".utf8), 10) == 10)
+    close(file)
+    let server = LoopbackServer { server, connection in
+      server.note(connection.read(until: "3456"))
+      connection.write(Self.ok("taken"))
+    }
+    defer { server.close() }
+    try await withClient { client in
+      var request = request("PUT", server.url())
+      request.file = OutgoingFile(path: path, range: 3..<7)
+      // The first connection is closed behind its answer, so that the second request may meet a dead one.
+      for _ in 0..<2 {
+        let answer = try await client.send(request)
+        #expect(answer.body == Array("taken".utf8))
+      }
+      request.file = OutgoingFile(path: path, range: 3..<70)
+      await #expect(throws: OutboundError.brokenAnswer) { try await client.send(request) }
+      request.file = OutgoingFile(path: path + "-not-there", range: 0..<1)
+      await #expect(throws: OutboundError.invalidRequest) { try await client.send(request) }
+    }
+    for note in server.notes.prefix(2) {
+      #expect(note.hasPrefix("PUT / HTTP/1.1\r\n") && note.hasSuffix("\r\n\r\n3456") && note.contains("Content-Length: 4\r\n"))
+    }
   }
 
   @Test(

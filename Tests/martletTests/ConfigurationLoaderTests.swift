@@ -94,21 +94,31 @@ struct ConfigurationLoaderTests {
       "calls.home_transports": "7",
       "calls.public_addresses": "192.0.2.1,2001:db8::1", "calls.recordings_quota_bytes": "1000",
       "delegated_server": "a.example:443", "policy_rooms": "!a:a.example", "forget_rooms_on_leave": "true",
-      "encryption": "all"
+      "encryption": "all",
+      "media.s3.endpoint": "https://s3.example:9000", "media.s3.region": "eu-central-1", "media.s3.bucket": "photos",
+      "media.s3.prefix": "a/b/", "media.s3.addressing": "host", "media.s3.access_key": "AKIA", "media.s3.secret_key": "s",
+      "media.s3.secret_key_file": "/s", "media.s3.ca_file": "/ca.pem", "media.cache_bytes": "1000"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
     let values = setting.isList ? sample.split(separator: ",").map(String.init) : [sample]
     let written = setting.isList ? "[" + values.map { "\"\($0)\"" }.joined(separator: ", ") + "]" : "\"\(sample)\""
     let parts = name.split(separator: ".")
-    let yaml = parts.count == 2 ? "\(parts[0]):\n  \(parts[1]): \(written)\n" : "\(name): \(written)\n"
+    let lines = parts.enumerated().map { "\(String(repeating: "  ", count: $0))\($1):" }
+    let yaml = "\(lines.joined(separator: "\n")) \(written)\n"
     #expect(setting.values(Configuration()) != values, "the sample must differ from the default")
     // Some are nothing alone.
     let mail = [
       "--mail-smtp-url=smtp://mail.example", "--mail-from=a@mail.example", "--public-base-url=https://b.example"
     ]
     let secure = ["--turn-bind=[::1]:1", "--turn-tls-bind=[::1]:2", "--turn-tls-certificate=/1", "--turn-tls-key=/2"]
+    let bucket = [
+      "--media-s3-endpoint=https://s3.example", "--media-s3-bucket=a", "--media-s3-access-key=b", "--media-s3-secret-key=c"
+    ]
     let companions = [
+      "media.s3.endpoint": Array(bucket.dropFirst()), "media.s3.bucket": [bucket[0], bucket[2], bucket[3]],
+      "media.s3.access_key": [bucket[0], bucket[1], bucket[3]], "media.s3.secret_key": Array(bucket.dropLast()),
+      "media.s3.secret_key_file": Array(bucket.dropLast()),
       "turn.tls_bind": [secure[0], secure[2], secure[3]], "turn.tls_certificate": [secure[0], secure[1], secure[3]],
       "turn.tls_key": Array(secure.dropLast()), "turn.tls_host": secure,
       "turn.uris": ["--turn-secret=a long secret"], "gifs.url": ["--gifs-key=k"], "mail.smtp_url": Array(mail.dropFirst()),

@@ -23,38 +23,46 @@ package struct Backup {
   private let data: String
   private let place: any BackupPlace
   private let made: Int64
+  private let isContentInBucket: Bool
   private var files: [String: BackupList.File] = [:]
   private var summary = Summary()
 
   /// - Parameters:
+  ///   - isContentInBucket: whether the content that the database names lies in a bucket, and so in no backup.
   ///   - now: milliseconds since 1970.
   /// Throws `BackupError`. The folder is then as it was before: a full disk has no part of the new backup on it. A backup that was killed
   /// leaves the files that it had copied, and the next one uses them.
-  package static func make(of data: String, in path: String, now: Int64) throws(BackupError) -> Summary {
+  package static func make(
+    of data: String, in path: String, isContentInBucket: Bool = false, now: Int64
+  ) throws(BackupError) -> Summary {
     let database = data + "/" + DataFolder.database
     guard FileContent.status(database) != nil else { throw .database(path: database, reason: "the file does not exist") }
     guard !DataFolder.holds(path, in: data) else {
       throw .file(path: path, reason: "a backup cannot be inside the data folder \(data)")
     }
-    return try make(of: data, in: try BackupFolder(path, makes: true), now: now)
+    return try make(of: data, isContentInBucket, in: try BackupFolder(path, makes: true), now: now)
   }
 
   /// Makes a backup as a tar stream (`BackupStream`).
   ///
   /// - Parameters:
   ///   - temporary: a folder with room for the database.
+  ///   - isContentInBucket: as in `make(of:in:)`.
   ///   - now: milliseconds since 1970.
   /// Throws `BackupError`. What was written until then is not a whole backup.
   package static func make(
-    of data: String, writing descriptor: Int32, temporary: String, now: Int64
+    of data: String, writing descriptor: Int32, temporary: String, isContentInBucket: Bool = false, now: Int64
   ) throws(BackupError) -> Summary {
     let database = data + "/" + DataFolder.database
     guard FileContent.status(database) != nil else { throw .database(path: database, reason: "the file does not exist") }
-    return try make(of: data, in: try BackupStream(writing: descriptor, temporary: temporary, now: now), now: now)
+    return try make(
+      of: data, isContentInBucket, in: try BackupStream(writing: descriptor, temporary: temporary, now: now), now: now)
   }
 
-  private static func make(of data: String, in place: any BackupPlace, now: Int64) throws(BackupError) -> Summary {
-    var backup = Backup(data: data, place: place, made: now)
+  private static func make(
+    of data: String, _ isContentInBucket: Bool, in place: any BackupPlace, now: Int64
+  ) throws(BackupError) -> Summary {
+    var backup = Backup(data: data, place: place, made: now, isContentInBucket)
     do throws(BackupError) {
       return try backup.run()
     } catch {
@@ -63,8 +71,8 @@ package struct Backup {
     }
   }
 
-  private init(data: String, place: any BackupPlace, made: Int64) {
-    (self.data, self.place, self.made) = (data, place, made)
+  private init(data: String, place: any BackupPlace, made: Int64, _ isContentInBucket: Bool) {
+    (self.data, self.place, self.made, self.isContentInBucket) = (data, place, made, isContentInBucket)
   }
 
   /// Files before the database and after: content that a user deletes meanwhile is in the first pass, content that comes in the second.
@@ -124,7 +132,7 @@ package struct Backup {
     guard chmod(file, 0o600) == 0 else { throw .system(file) }
     try FileContent.sync(file)
     guard let summary = try FileContent.read(file) else { throw .system(file) }
-    let (schema, media) = try Self.content(of: DatabaseFile(immutable: file))
+    let (schema, media) = try content(of: DatabaseFile(immutable: file))
     try place.keep(summary)
     let entry = FileEntry(path: DataFolder.database, bytes: summary.bytes, modified: made * 1_000)
     files[entry.path] = BackupList.File(entry: entry, hash: summary.hash)
@@ -132,8 +140,8 @@ package struct Backup {
     return (schema, media)
   }
 
-  private static func content(of copy: DatabaseFile) throws(BackupError) -> (schema: Int, media: Set<String>) {
-    (try copy.schema(), Set(try copy.media().keys))
+  private func content(of copy: DatabaseFile) throws(BackupError) -> (schema: Int, media: Set<String>) {
+    (try copy.schema(), isContentInBucket ? [] : Set(try copy.media().keys))
   }
 
   private mutating func count(_ bytes: Int64) {

@@ -23,10 +23,13 @@ package struct DataCheck {
   private let data: String
 
   /// - Parameters:
+  ///   - isContentInBucket: whether the content that the database names lies in a bucket.
   ///   - hashes: whether to read all content and compare it with its hash.
   ///   - isStopped: whether no server uses the folder; only then unfinished uploads are leftovers.
   /// Throws `BackupError` if the folder or its database cannot be read at all.
-  package init(_ data: String, newestSchema: Int, hashes: Bool, isStopped: Bool) throws(BackupError) {
+  package init(
+    _ data: String, newestSchema: Int, isContentInBucket: Bool = false, hashes: Bool, isStopped: Bool
+  ) throws(BackupError) {
     self.data = data
     try checkModes()
     let database = DataFolder.database
@@ -42,8 +45,8 @@ package struct DataCheck {
         Fault(
           path: database, text: "has schema version \(schema), this program knows versions up to \(newestSchema)", repair: nil))
     }
-    try checkMedia(file, hashes: hashes)
-    if isStopped { try checkUploads(try file.pendingMedia()) }
+    if !isContentInBucket { try checkMedia(file, hashes: hashes) }
+    if isStopped { try checkUploads(in: isContentInBucket ? "media-cache" : "media", try file.pendingMedia()) }
   }
 
   private mutating func checkModes() throws(BackupError) {
@@ -93,12 +96,13 @@ package struct DataCheck {
   /// How old content is at least that should have a row: the server writes the file first.
   private static let unnamedMicroseconds: Int64 = 60 * 60 * 1_000_000
 
-  private mutating func checkUploads(_ pending: Set<String>) throws(BackupError) {
-    for name in try FileContent.names(in: data + "/media/incoming") {
-      faults.append(Fault(path: "media/incoming/" + name, text: "is left of an upload that was interrupted", repair: .remove))
+  private mutating func checkUploads(in folder: String, _ pending: Set<String>) throws(BackupError) {
+    for name in try FileContent.names(in: "\(data)/\(folder)/incoming") {
+      faults.append(
+        Fault(path: "\(folder)/incoming/\(name)", text: "is left of an upload that was interrupted", repair: .remove))
     }
-    for name in try FileContent.names(in: data + "/media/partial") where !pending.contains(name) {
-      faults.append(Fault(path: "media/partial/" + name, text: "is left of an upload that has expired", repair: .remove))
+    for name in try FileContent.names(in: "\(data)/\(folder)/partial") where !pending.contains(name) {
+      faults.append(Fault(path: "\(folder)/partial/\(name)", text: "is left of an upload that has expired", repair: .remove))
     }
   }
 

@@ -18,9 +18,10 @@ enum DataFolder {
     return files
   }
 
-  /// The database is copied by SQLite; locks are the process's; thumbnails are made again; of unfinished uploads clients send all again.
+  /// The database is copied by SQLite; the bucket has what is in the cache; locks are the process's; thumbnails are made again; of unfinished uploads clients send all again.
   private static func isLeftOut(_ path: String) -> Bool {
-    path.hasPrefix(database) || path == lock || path.hasSuffix(".new") || path.hasPrefix("media/incoming/")
+    path.hasPrefix(database) || path.hasPrefix("media-cache/") || path == lock || path.hasSuffix(".new")
+      || path.hasPrefix("media/incoming/")
       || path.hasPrefix("media/partial/") || isThumbnail(path)
   }
 

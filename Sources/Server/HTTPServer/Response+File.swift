@@ -8,30 +8,40 @@ extension Response {
   package static func file(
     _ file: OpenFile, for request: Request, entityTag: String?, headers: ResponseHeaders
   ) -> Response {
-    var response = Response(headers: headers, body: .file(file, range: 0..<file.size))
+    var (response, range) = part(of: file.size, for: request, entityTag: entityTag, headers: headers)
+    if let range { response.body = .file(file, range: range) }
+    return response
+  }
+
+  /// As `file`, without the bytes.
+  ///
+  /// - Parameter size: bytes that there are.
+  /// Returns the response, whose body is left to the caller, and what it has; nil for a response that is complete.
+  package static func part(
+    of size: Int64, for request: Request, entityTag: String?, headers: ResponseHeaders
+  ) -> (response: Response, range: Range<Int64>?) {
+    var response = Response(headers: headers)
     response.headers.add("Accept-Ranges", "bytes")
     if let entityTag {
       response.headers.add("ETag", entityTag)
       if isCurrent(entityTag, request) {
         response.status = .notModified
-        response.body = .empty
-        return response
+        return (response, nil)
       }
     }
     guard request.method == .get, let range = request.headers.first("Range"), rangeStillApplies(entityTag, request) else {
-      return response
+      return (response, 0..<size)
     }
-    switch ByteRange.parse(range, size: file.size) {
+    switch ByteRange.parse(range, size: size) {
     case .whole:
-      return response
+      return (response, 0..<size)
     case .part(let part):
       response.status = .partialContent
-      response.headers.add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.size)")
-      response.body = .file(file, range: part)
+      response.headers.add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+      return (response, part)
     case .unsatisfiable:
-      response = Response(status: .rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(file.size)"])
+      return (Response(status: .rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(size)"]), nil)
     }
-    return response
   }
 
   /// If-None-Match compares weakly. RFC 9110 §13.1.2.

@@ -114,7 +114,7 @@ extension HomeserverConfiguration {
 
   var mediaStore: MediaStore {
     MediaStore(
-      serverName: serverName, folder: dataDirectory + "/media", uploadBytesLimit: uploadBytesLimit,
+      serverName: serverName, dataDirectory: dataDirectory, hasBucket: media.bucket != nil, uploadBytesLimit: uploadBytesLimit,
       thumbnailProgram: thumbnailProgram)
   }
 

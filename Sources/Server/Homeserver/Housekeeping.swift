@@ -47,7 +47,7 @@ extension Homeserver {
         try await media.pending.sweep()
         try await media.sweepParts()
       },
-      Chore(orElse: "files that no content names stay") { [media] in try await media.sweepOrphans() },
+      Chore(orElse: "files that no content names stay") { [media] in try await media.sweepContent() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
       Chore(orElse: "old invite links stay") { [accounts] in try await accounts.inviteLinks.forgetOld() },
       Chore(orElse: "keys of deleted backups stay") { [keyBackups] in try await keyBackups.finishDeletions() }

@@ -29,7 +29,7 @@ package final class HTTPClient: Sendable {
       case .publicAddresses: (publicly, self.policy)
       }
     let result: Result<IncomingResponse, OutboundError> = await loop.run { [configuration] in
-      HTTPTransfer(request, connectTimeout: configuration.connectTimeout, policy: policy, $0)
+      HTTPTransfer(request, configuration, policy: policy, $0)
     }
     if case .failure(let error) = result {
       log.debug("a request to another server failed", ["error": .text(String(describing: error))])

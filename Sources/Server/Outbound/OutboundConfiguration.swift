@@ -12,6 +12,8 @@ package struct OutboundConfiguration: Sendable {
   /// Requests under way or waiting for a connection, for each `DestinationPolicy`. One more is `OutboundError.tooBusy`.
   package var requestsLimit = 1_000
   package var connectTimeout = Duration.seconds(10)
+  /// A file with certificates in PEM that are trusted in place of the system's.
+  package var certificatesFile: String?
 
   package init() {}
 }

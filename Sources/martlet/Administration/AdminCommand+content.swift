@@ -7,6 +7,21 @@ import Shell
 extension AdminCommand {
   static let media: [AdminCommand] = [
     AdminCommand(
+      "media check", options: [Option(name: "--repair")],
+      "Compares the bucket with the database and ends with 1 if it lacks files. --repair lets the server remove files that nothing names, a day later."
+    ) { call in
+      let path = AdminCall.ownAdministration + "/media/check"
+      let answer = try await call.arguments.has("--repair") ? call.send(.post, path) : call.get(path)
+      let unnamed = answer["unnamed_count"]?.integer ?? 0
+      let missing = answer["missing_count"]?.integer ?? 0
+      call.show(
+        answer, "\(AdminCall.count(answer["objects"]?.integer ?? 0, "file")), \(Table.bytes(answer["bytes"]))",
+        "not named in the database: \(unnamed)")
+      guard missing > 0 else { return }
+      let names = (answer["missing"]?.elements.map { Table.text($0) } ?? []).prefix(20).joined(separator: "\n")
+      throw StartError.failed("the bucket lacks \(AdminCall.count(missing, "file")) that the database names:\n\(names)")
+    },
+    AdminCommand(
       "media list", ["USER"], options: [Option(name: "--from", value: "NUMBER"), Option(name: "--limit", value: "NUMBER")],
       "Lists a user's uploads, the newest first."
     ) { call in

@@ -16,12 +16,12 @@ struct DataCommand: Sendable {
   /// Whether it works on the data folder with the database in it.
   private let needsFolder: Bool
   /// Throws `BackupError`. Returns what the program ends with.
-  private let run: @Sendable (CommandArguments, Configuration) throws -> ExitStatus
+  private let run: @Sendable (CommandArguments, Configuration) async throws -> ExitStatus
 
-  private init(
+  init(
     _ name: String, _ operands: [String] = [], options: [CommandSyntax.Option] = [], _ summary: String,
     needsFolder: Bool = true,
-    _ run: @escaping @Sendable (CommandArguments, Configuration) throws -> ExitStatus
+    _ run: @escaping @Sendable (CommandArguments, Configuration) async throws -> ExitStatus
   ) {
     syntax = CommandSyntax(
       words: name.split(separator: " ").map(String.init), operands: operands,
@@ -34,14 +34,16 @@ struct DataCommand: Sendable {
   static let all: [DataCommand] = [
     DataCommand(
       "backup", ["FOLDER"], options: [CommandSyntax.Option(name: "--quiet")],
-      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream. Ends with 2 if the backup is made but uploaded files are missing or damaged in the data folder. --quiet prints only what is wrong."
+      "Copies the data folder into FOLDER, while the server runs or not; the next time only what has changed. What lies in a bucket (media.s3) is not copied. Keep FOLDER as private as the data folder. With - for FOLDER, writes all of it to standard output as a tar stream. Ends with 2 if the backup is made but uploaded files are missing or damaged in the data folder. --quiet prints only what is wrong."
     ) { arguments, configuration in
       try DataDirectory.requireDatabase(in: configuration.dataDirectory)
       let toStream = arguments.operands[0] == stream
       let made =
         try toStream
-        ? makeStream(of: configuration.dataDirectory)
-        : Backup.make(of: configuration.dataDirectory, in: arguments.operands[0], now: WallClock.system.now())
+        ? makeStream(of: configuration)
+        : Backup.make(
+          of: configuration.dataDirectory, in: arguments.operands[0], isContentInBucket: configuration.bucket.isUsed,
+          now: WallClock.system.now())
       if let problem = problem(of: made) { Program.complain(problem) }
       if arguments.has("--quiet") { return made.isWhole ? .success : .incomplete }
       show(arguments, text(of: made), beside: toStream) { writer in
@@ -77,9 +79,10 @@ struct DataCommand: Sendable {
       "check", options: [CommandSyntax.Option(name: "--hashes"), CommandSyntax.Option(name: "--repair")],
       "Tells what is wrong with the data folder and ends with 1 if something is. --hashes reads all files; --repair mends what can be mended without loss."
     ) { arguments, configuration in
-      try check(arguments, configuration.dataDirectory)
+      try check(arguments, configuration.dataDirectory, isContentInBucket: configuration.bucket.isUsed)
     },
-    databaseCopy
+    databaseCopy,
+    mediaCopy
   ]
 
   private static let databaseCopy = DataCommand(
@@ -127,15 +130,15 @@ struct DataCommand: Sendable {
   /// Stands for standard output or standard input in the place of a folder.
   private static let stream = "-"
 
-  private static func makeStream(of data: String) throws -> Backup.Summary {
+  private static func makeStream(of configuration: Configuration) throws -> Backup.Summary {
     guard isatty(STDOUT_FILENO) == 0 else {
       throw UsageError("the backup would go to the terminal; send it to a file or a program, such as martlet backup - | gzip")
     }
     // A reader that goes away is an error, after which the temporary files are removed.
     signal(SIGPIPE, SIG_IGN)
     return try Backup.make(
-      of: data, writing: STDOUT_FILENO, temporary: processEnvironment()["TMPDIR"] ?? "/var/tmp",
-      now: WallClock.system.now())
+      of: configuration.dataDirectory, writing: STDOUT_FILENO, temporary: processEnvironment()["TMPDIR"] ?? "/var/tmp",
+      isContentInBucket: configuration.bucket.isUsed, now: WallClock.system.now())
   }
 
   private static func restore(_ source: String, to data: String, isDry: Bool) throws -> Restore.Summary {
@@ -147,13 +150,16 @@ struct DataCommand: Sendable {
     }
   }
 
-  private static func check(_ arguments: CommandArguments, _ data: String) throws -> ExitStatus {
+  private static func check(
+    _ arguments: CommandArguments, _ data: String, isContentInBucket: Bool
+  ) throws -> ExitStatus {
     // --repair would also change the permissions of a folder that is not Martlet's.
     try DataDirectory.requireDatabase(in: data)
     // Held until the end: no server starts meanwhile.
     let directory = try? DataDirectory(data)
     let check = try DataCheck(
-      data, newestSchema: newestSchema, hashes: arguments.has("--hashes"), isStopped: directory != nil)
+      data, newestSchema: newestSchema, isContentInBucket: isContentInBucket, hashes: arguments.has("--hashes"),
+      isStopped: directory != nil)
     let left = arguments.has("--repair") ? try check.repair() : check.faults
     withExtendedLifetime(directory) {}
     let mended = check.faults.count - left.count
@@ -189,12 +195,12 @@ struct DataCommand: Sendable {
       + "the backup has \(made.keptMedia) of them from before. martlet check --hashes names them"
   }
 
-  private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+  static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
   private static var newestSchema: Int { Schema.migrations(with: CallTables.statements).last?.version ?? 0 }
 
   /// `beside`: standard output has the backup, so the text goes to standard error.
-  private static func show(
+  static func show(
     _ arguments: CommandArguments, _ text: String, beside: Bool = false, _ body: (inout JSONWriter) -> Void
   ) {
     var shown = text.split(separator: "\n").map { Table.harmless(String($0)) + "\n" }.joined()
@@ -218,7 +224,7 @@ struct DataCommand: Sendable {
     return nil
   }
 
-  func perform(_ words: [String]) -> ExitStatus {
+  func perform(_ words: [String]) async -> ExitStatus {
     do {
       let arguments = try CommandArguments(words, for: syntax)
       let loaded = try ConfigurationLoader.load(flags: arguments.settings, environment: processEnvironment())
@@ -227,7 +233,7 @@ struct DataCommand: Sendable {
           "martlet \(syntax.words.joined(separator: " ")) knows databases of SQLite only, and database.url is set: back up the database with PostgreSQL's own tools, such as pg_dump, and then data_dir"
         )
       }
-      return try run(arguments, loaded.configuration)
+      return try await run(arguments, loaded.configuration)
     } catch let error as UsageError {
       Program.complain(error.description)
       return .usage

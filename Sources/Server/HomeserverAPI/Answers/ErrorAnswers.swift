@@ -3,6 +3,7 @@ import EventLoop
 import HTTPServer
 import JSON
 import MatrixModel
+import ObjectStore
 import ServerAccounts
 import ServerCore
 import ServerMedia
@@ -32,10 +33,11 @@ struct ErrorAnswers: Sendable {
       return Self.response(.badJSON("The request has text that the server cannot store, such as U+0000."))
     case DatabaseError.unavailable(let message):
       log.error("the database is away", ["request": .text(request.id), "error": .text(message)])
-      var response = Self.response(
-        MatrixError(status: 503, .unknown, "The server cannot reach its database. Try again in a moment."))
-      response.headers["Retry-After"] = "1"
-      return response
+      return Self.away("The server cannot reach its database. Try again in a moment.")
+    case BucketError.noObject: return Self.response(.notFound("The content is gone."))
+    case let error as BucketError:
+      log.error("the media bucket did not do its part", ["request": .text(request.id), "error": .text("\(error)")])
+      return Self.away("The server cannot reach the storage of its files. Try again in a moment.")
     case is DiskFullError: return diskFull(hasFailed: false)
     case DatabaseError.full: return diskFull(hasFailed: true)
     // For some files SQLite reports only that it could not write them.
@@ -66,6 +68,13 @@ struct ErrorAnswers: Sendable {
     )
     error.adminContact = adminContact
     return Self.response(error)
+  }
+
+  /// Something that the server needs is away for now.
+  private static func away(_ message: String) -> Response {
+    var response = response(MatrixError(status: 503, .unknown, message))
+    response.headers["Retry-After"] = "1"
+    return response
   }
 
   static func response(_ error: MatrixError) -> Response {

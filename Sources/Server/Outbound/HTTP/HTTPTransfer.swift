@@ -4,7 +4,7 @@ import CCurl
 /// One HTTP request in libcurl, redirects included.
 final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
   private let request: OutgoingRequest
-  private let connectTimeout: Duration
+  private let configuration: OutboundConfiguration
   /// nil permits every address.
   private let policy: AddressPolicy?
   private let continuation: CheckedContinuation<Result<IncomingResponse, OutboundError>, Never>
@@ -15,16 +15,17 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
   private var body: [UInt8] = []
   private var isTruncated = false
   private var hasRefusedAddress = false
+  private var source: FileSource?
 
   /// Bytes of all header lines of a request with its redirects.
   static let headerBytesLimit = 256 << 10
 
   init(
-    _ request: OutgoingRequest, connectTimeout: Duration, policy: AddressPolicy?,
+    _ request: OutgoingRequest, _ configuration: OutboundConfiguration, policy: AddressPolicy?,
     _ continuation: CheckedContinuation<Result<IncomingResponse, OutboundError>, Never>
   ) {
     self.request = request
-    self.connectTimeout = connectTimeout
+    self.configuration = configuration
     self.policy = policy
     self.continuation = continuation
     super.init(timeout: request.timeout)
@@ -37,10 +38,11 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
     try set(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
     try set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
     try set(easy, CURLOPT_TIMEOUT_MS, request.timeout.curlMilliseconds)
-    try set(easy, CURLOPT_CONNECTTIMEOUT_MS, min(request.timeout, connectTimeout).curlMilliseconds)
+    try set(easy, CURLOPT_CONNECTTIMEOUT_MS, min(request.timeout, configuration.connectTimeout).curlMilliseconds)
     try set(easy, CURLOPT_FOLLOWLOCATION, request.redirectLimit > 0 ? 1 : 0)
     try set(easy, CURLOPT_MAXREDIRS, max(0, request.redirectLimit))
-    try set(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+    if request.acceptsCompression { try set(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
+    if let file = configuration.certificatesFile { try set(easy, CURLOPT_CAINFO, file) }
     try set(easy, CURLOPT_USERAGENT, "Martlet")
     try setMethodAndBody(easy)
     try set(easy, CURLOPT_HTTPHEADER, list: headerLines())
@@ -75,6 +77,7 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
 
   private func setMethodAndBody(_ easy: UnsafeMutableRawPointer) throws(OutboundError) {
     guard HeaderText.isToken(request.method) else { throw .invalidRequest }
+    if let file = request.file { return try send(file, easy) }
     switch request.method {
     case "GET" where request.body.isEmpty: return
     case "HEAD" where request.body.isEmpty: return try set(easy, CURLOPT_NOBODY, 1)
@@ -88,6 +91,15 @@ final class HTTPTransfer: CurlTransfer, @unchecked Sendable {
       _ = martlet_curl_set_pointer(
         easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? UnsafeRawPointer(easy)))
     }
+  }
+
+  private func send(_ file: OutgoingFile, _ easy: UnsafeMutableRawPointer) throws(OutboundError) {
+    guard let source = FileSource(file) else { throw .invalidRequest }
+    self.source = source
+    try set(easy, CURLOPT_UPLOAD, 1)
+    try set(easy, CURLOPT_CUSTOMREQUEST, request.method)
+    try set(easy, CURLOPT_INFILESIZE_LARGE, file.range.count)
+    source.give(to: easy)
   }
 
   private func headerLines() throws(OutboundError) -> [String] {

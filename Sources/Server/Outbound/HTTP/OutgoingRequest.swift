@@ -1,4 +1,3 @@
-import Addresses
 /// A request to another server.
 package struct OutgoingRequest: Sendable {
   package var method: String
@@ -6,6 +5,8 @@ package struct OutgoingRequest: Sendable {
   package var url: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
+  /// Sent in place of `body`.
+  package var file: OutgoingFile?
   /// For everything together: finding the host, redirects, the last byte of the answer. More than zero.
   package var timeout: Duration
   /// Bytes of the body, decompressed, that are kept; `IncomingResponse.isTruncated` tells where there were more.
@@ -13,6 +14,8 @@ package struct OutgoingRequest: Sendable {
   /// Redirects that are followed; with none a redirect is the answer.
   package var redirectLimit: Int
   package var destinations: DestinationPolicy
+  /// Whether the answer may come compressed.
+  package var acceptsCompression = true
 
   package init(
     _ method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
@@ -26,6 +29,19 @@ package struct OutgoingRequest: Sendable {
     self.responseBytesLimit = responseBytesLimit
     self.redirectLimit = redirectLimit
     self.destinations = destinations
+  }
+}
+
+/// A part of a file that is the body of a request, read while it is sent.
+package struct OutgoingFile: Sendable {
+  let path: String
+  let range: Range<Int64>
+
+  /// - Parameters:
+  ///   - path: a file that stays as it is until the request has ended.
+  ///   - range: bytes that it has; else the request ends with `OutboundError.invalidRequest` or `.brokenAnswer`.
+  package init(path: String, range: Range<Int64>) {
+    (self.path, self.range) = (path, range)
   }
 }
 

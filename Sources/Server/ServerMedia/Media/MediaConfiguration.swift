@@ -1,4 +1,5 @@
 import MatrixModel
+import ObjectStore
 
 /// What an operator decides about media beside the size of one upload.
 package struct MediaConfiguration: Sendable {
@@ -12,10 +13,15 @@ package struct MediaConfiguration: Sendable {
   /// URLs of which no preview is made: `*` stands for any bytes, matched against the whole URL.
   package var deniedPreviewURLs: [String] = []
 
+  /// Where content lies for good; nil for the folder.
+  package var bucket: BucketConfiguration?
+  /// Bytes of the content that this machine keeps of the bucket.
+  package var cacheBytesLimit: Int64 = 1 << 30
+
   package init() {}
 }
 
-/// Where content lies, and how it comes in.
+/// Where content lies on this machine, and how it comes in.
 package struct MediaStore: Sendable {
   let serverName: ServerName
   /// The path of the folder; made if it is not there.
@@ -24,9 +30,12 @@ package struct MediaStore: Sendable {
   /// nil if there are no thumbnails.
   let thumbnailProgram: String?
 
-  package init(serverName: ServerName, folder: String, uploadBytesLimit: Int64, thumbnailProgram: String?) {
+  /// - Parameter dataDirectory: content lies in its folder `media`, or in the bucket with `media-cache` as cache.
+  package init(
+    serverName: ServerName, dataDirectory: String, hasBucket: Bool, uploadBytesLimit: Int64, thumbnailProgram: String?
+  ) {
     self.serverName = serverName
-    self.folder = folder
+    folder = dataDirectory + (hasBucket ? "/media-cache" : "/media")
     self.uploadBytesLimit = uploadBytesLimit
     self.thumbnailProgram = thumbnailProgram
   }

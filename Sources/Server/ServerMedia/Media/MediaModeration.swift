@@ -115,19 +115,19 @@ package final class MediaModeration: Sendable {
 
   /// Deletes one, protected or not. Throws `M_NOT_FOUND`.
   package func delete(_ mediaID: ByteString) async throws {
-    let hash = try await database.write { tx in
+    let hash = try await database.write { [self] tx in
       let record = try Self.record(tx, mediaID)
-      try Self.delete(tx, record)
+      try delete(tx, record)
       return record.hash
     }
-    try await media.removeIfUnused(hash)
+    try await media.store.removeIfUnused(hash)
   }
 
   /// Deletes all content of a user, protected or not; the answer is how many.
   @discardableResult
   package func delete(allOf user: UserID) async throws -> Int {
-    try await inBatches(of: user) { tx, records in
-      for record in records { try Self.delete(tx, record) }
+    try await inBatches(of: user) { [self] tx, records in
+      for record in records { try delete(tx, record) }
       return (records.count, records.map(\.hash))
     }
   }
@@ -138,17 +138,18 @@ package final class MediaModeration: Sendable {
   @discardableResult
   package func delete(before time: Int64, largerThan bytes: Int64 = -1, keepsAvatars: Bool = true) async throws -> Int {
     let avatars = keepsAvatars ? try await database.read { tx in try self.avatars(tx) } : []
-    return try await inBatches(of: nil) { tx, records in
+    return try await inBatches(of: nil) { [self] tx, records in
       let deleted = records.filter {
         $0.created < time && $0.bytes > bytes && !$0.isProtected && !avatars.contains($0.mediaID)
       }
-      for record in deleted { try Self.delete(tx, record) }
+      for record in deleted { try delete(tx, record) }
       return (deleted.count, deleted.map(\.hash))
     }
   }
 
-  private static func delete(_ tx: WriteTransaction, _ record: MediaRecord) throws {
+  private func delete(_ tx: WriteTransaction, _ record: MediaRecord) throws {
     try tx.execute("DELETE FROM media WHERE media_id = $1", record.mediaID)
+    try media.store.unname(record.hash, tx)
     try MediaUsage.add(tx, items: -1, bytes: -record.bytes, of: record.userID?.string ?? "")
   }
 
@@ -166,7 +167,7 @@ package final class MediaModeration: Sendable {
         let result = try body(tx, records)
         return (last: records.last?.position, count: result.count, hashes: result.hashes)
       }
-      for hash in Set(batch.hashes) { try await media.removeIfUnused(hash) }
+      for hash in Set(batch.hashes) { try await media.store.removeIfUnused(hash) }
       total += batch.count
       guard let last = batch.last else { return total }
       position = last

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MatrixModel
+import ObjectStore
 
 // Ours: content that comes in parts, and goes on where a connection was lost. Capability `martlet.resumable`.
 extension MediaRepository {
@@ -47,9 +48,15 @@ extension MediaRepository {
       try await partLocks.withLock(mediaID.string) {
         try pending.check(arrival, isUnderWayTo: mediaID)
         while try await files.run({ try file.hashPiece() }) {}
-        try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [self] tx in
-          try pending.complete(tx, mediaID, by: user)
-          try checkRoom(tx, for: totalBytes, by: user)
+        do {
+          try await store(file, MediaRow(mediaID: mediaID, upload: upload, owner: user.string)) { [self] tx in
+            try pending.complete(tx, mediaID, by: user)
+            try checkRoom(tx, for: totalBytes, by: user)
+          }
+        } catch let error as BucketError {
+          // The client need not send all of it again.
+          file.leaveParts()
+          throw error
         }
       }
       return Progress(bytes: totalBytes, isComplete: true)

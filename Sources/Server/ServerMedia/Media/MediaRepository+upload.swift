@@ -83,34 +83,26 @@ extension MediaRepository {
     let owner: String
   }
 
-  /// Moves the file to its place and writes its row, with what `alongside` writes; neither without the other.
+  /// Keeps the content and writes its row, with what `alongside` writes; no row without the content.
   func store(
     _ file: IncomingFile, _ row: MediaRow, _ alongside: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws {
     let (now, isOpen) = (clock.now(), isOpen)
     // The writer may refer to its closure a moment longer than this call takes, and the file must be gone with the call.
     let (hash, bytes) = (file.hash(), file.bytesCount)
-    try await hashLocks.withLock(hash) {
-      do {
-        try await files.run { try file.keep(as: hash) }
-        try await database.write { tx in
-          try alongside(tx)
-          // What was withdrawn once is not brought back by uploading it again.
-          let quarantinedBy = try tx.first(
-            "SELECT quarantined_by FROM media WHERE hash = $1 AND quarantined_by IS NOT NULL LIMIT 1", hash
-          ) { $0.text(0) }
-          try tx.execute(
-            """
-            INSERT INTO media(media_id, hash, bytes, content_type, file_name, user_id, created, open, quarantined_by)
-            VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            """, row.mediaID, hash, bytes, row.upload.contentType, row.upload.fileName, row.owner, now, isOpen,
-            quarantinedBy)
-          try MediaUsage.add(tx, items: 1, bytes: bytes, of: row.owner)
-        }
-      } catch {
-        try? await removeUnlocked(hash)
-        throw error
-      }
+    try await store.keep(file, as: hash) { tx in
+      try alongside(tx)
+      // What was withdrawn once is not brought back by uploading it again.
+      let quarantinedBy = try tx.first(
+        "SELECT quarantined_by FROM media WHERE hash = $1 AND quarantined_by IS NOT NULL LIMIT 1", hash
+      ) { $0.text(0) }
+      try tx.execute(
+        """
+        INSERT INTO media(media_id, hash, bytes, content_type, file_name, user_id, created, open, quarantined_by)
+        VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        """, row.mediaID, hash, bytes, row.upload.contentType, row.upload.fileName, row.owner, now, isOpen,
+        quarantinedBy)
+      try MediaUsage.add(tx, items: 1, bytes: bytes, of: row.owner)
     }
   }
 }

@@ -1,24 +1,24 @@
 import Database
 import EventLoop
-import Glibc
 import JSON
 import MatrixModel
+import ObjectStore
 import ServerCore
-import Synchronization
 
 /// The content repository: uploads and downloads of this server's users, and thumbnails of images.
 ///
-/// Content is a file in `<data directory>/media`, named by its SHA-256, written whole and synced before the row that names it.
-/// Several rows may name one file; it goes with the last of them (`MediaModeration`).
+/// A row for each upload names content by its SHA-256; `ContentStore` has the bytes, once for all rows that name them.
 /// Spec: Client-Server API, "Content repository".
 package final class MediaRepository: Sendable {
   /// Content as it can be served.
   package struct Item: Sendable {
-    package let path: String
+    package let content: StoredContent
     package let contentType: ByteString
     package let fileName: ByteString?
-    /// SHA-256 in hexadecimal: what the content is, for caches.
+    /// SHA-256 in hexadecimal, with the variant of a thumbnail: what the content is, for caches.
     package let hash: String
+    /// 0 for a thumbnail.
+    let bytes: Int64
   }
 
   /// Who asks for content.
@@ -46,17 +46,15 @@ package final class MediaRepository: Sendable {
   let serverName: ServerName
   let database: Database
   let clock: WallClock
+  /// Unfinished uploads lie in it, and what `store` has on this disk.
   let folder: MediaFolder
   let files: BlockingPool
+  let store: any ContentStore
   let quota: MediaQuota
   /// Whether new content may be downloaded without a token.
   let isOpen: Bool
-  /// By hash: nobody removes a file that somebody is about to name.
-  let hashLocks = KeyedLock()
   /// By media ID: parts of an upload are written, and asked for, one at a time.
   let partLocks = KeyedLock()
-  /// The first byte of the hashes that are looked through next for files that no row names.
-  let nextSwept = Atomic<UInt8>(.random(in: 0...255))
   private let thumbnailer: Thumbnailer?
   private let thumbnailLocks = KeyedLock()
   private let unneeded = UnneededThumbnails()
@@ -71,11 +69,18 @@ package final class MediaRepository: Sendable {
     pending = PendingUploads(database: database, serverName: store.serverName, clock: clock)
     folder = try MediaFolder(store.folder)
     files = try BlockingPool(threads: 2, queueLimit: 4_096, name: "media")
+    if let bucket = configuration.bucket {
+      self.store = BucketStore(
+        Bucket(bucket), cacheBytes: configuration.cacheBytesLimit, folder, files: files, database: database, clock: clock)
+    } else {
+      self.store = FolderStore(folder, files: files, database: database, clock: clock)
+    }
     thumbnailer = try store.thumbnailProgram.map { try Thumbnailer(program: $0) }
   }
 
   /// Lets files and thumbnails in work finish.
   package func shutdown() async {
+    await store.shutdown()
     await files.shutdown()
     await thumbnailer?.shutdown()
   }
@@ -121,15 +126,15 @@ package final class MediaRepository: Sendable {
     let now = clock.now()
     let isToken: Bool
     if case .user = reader { isToken = true } else { isToken = false }
-    return try await database.read { [folder] tx in
+    return try await database.read { [store] tx in
       let item = try tx.first(
-        "SELECT hash, content_type, file_name, open FROM media WHERE media_id = $1 AND quarantined_by IS NULL", mediaID
+        "SELECT hash, content_type, file_name, open, bytes FROM media WHERE media_id = $1 AND quarantined_by IS NULL", mediaID
       ) { row -> Item? in
         guard isToken || row.bool(3) else { return nil }
-        let hash = row.text(0)
+        let (hash, bytes) = (row.text(0), row.integer(4))
         return Item(
-          path: folder.path(of: hash), contentType: ByteString(row.text(1)),
-          fileName: row.optionalText(2).map { ByteString($0) }, hash: hash)
+          content: store.content(hash, bytes: bytes), contentType: ByteString(row.text(1)),
+          fileName: row.optionalText(2).map { ByteString($0) }, hash: hash, bytes: bytes)
       }
       if let item { return item.map { .item($0) } ?? .nothing }
       // This needs no token: the standard's answer reveals nothing beyond the ID, which the caller knows.
@@ -156,64 +161,39 @@ package final class MediaRepository: Sendable {
   private func thumbnail(of original: Item, _ variant: ThumbnailVariant, for owner: String) async throws -> Item {
     let name = "\(original.hash)-\(variant)"
     if unneeded.contains(name) { return original }
-    let known = try await files.run { [folder] in
-      ThumbnailKind.allCases.first { access(folder.thumbnailPath(of: original.hash, variant, $0), R_OK) == 0 }
-    }
-    if let known { return thumbnailItem(of: original, variant, known) }
+    if let known = try await store.thumbnail(of: original.hash, variant) { return item(known, name) }
     guard let thumbnailer else {
       throw MatrixError.unknown(status: 400, "This server has no program that makes thumbnails.")
     }
-    guard let made = try await thumbnailer.thumbnail(of: original.path, variant, for: owner) else {
+    let path = try await store.path(of: original.hash, bytes: original.bytes)
+    guard let made = try await thumbnailer.thumbnail(of: path, variant, for: owner) else {
       unneeded.insert(name)
       return original
     }
-    try await hashLocks.withLock(original.hash) {
-      try await files.run { [folder] in
-        // Content may have been deleted meanwhile; its thumbnails must not outlive it.
-        guard access(original.path, R_OK) == 0 else { throw MatrixError.notFound("There is no such content.") }
-        let file = try IncomingFile(in: folder)
-        try file.write(made.bytes)
-        try file.keep(at: folder.thumbnailPath(of: original.hash, variant, made.kind))
-      }
-    }
-    return thumbnailItem(of: original, variant, made.kind)
+    return item(try await store.keep(made, of: original.hash, variant), name)
   }
 
-  private func thumbnailItem(of original: Item, _ variant: ThumbnailVariant, _ kind: ThumbnailKind) -> Item {
+  private func item(_ thumbnail: StoredThumbnail, _ name: String) -> Item {
     Item(
-      path: folder.thumbnailPath(of: original.hash, variant, kind), contentType: kind.contentType, fileName: nil,
-      hash: "\(original.hash)-\(variant)")
+      content: StoredContent(path: thumbnail.path, remote: nil), contentType: thumbnail.kind.contentType, fileName: nil,
+      hash: name, bytes: 0)
   }
 
   /// Returns the header of an image on this server; nil if the file is not an image.
   func header(of item: Item, for owner: String) async throws -> ImageHeader? {
+    guard let thumbnailer else { return nil }
     do {
-      return try await thumbnailer?.probe(item.path, for: owner)
+      return try await thumbnailer.probe(try await store.path(of: item.hash, bytes: item.bytes), for: owner)
     } catch is MatrixError {
       return nil
     }
   }
 
-  // MARK: Files
+  /// The bucket where content lies; nil if it lies in the data folder.
+  package var bucket: Bucket? { (store as? BucketStore)?.bucket }
 
-  /// Removes a file that no row names any more.
-  func removeIfUnused(_ hash: String) async throws {
-    try await hashLocks.withLock(hash) { try await removeUnlocked(hash) }
-  }
-
-  /// As `removeIfUnused`, for who holds the lock of the hash.
-  func removeUnlocked(_ hash: String) async throws {
-    // Also for a client that is gone, whose task is cancelled: nobody would find the file again.
-    try await Task { [database, files, folder] in
-      let isUsed = try await database.read { tx in try Self.isUsed(hash, tx) }
-      if !isUsed { try await files.run { folder.remove(hash) } }
-    }.value
-  }
-
-  /// Whether a row names the content.
-  static func isUsed(_ hash: String, _ tx: ReadTransaction) throws -> Bool {
-    try tx.first("SELECT 1 FROM media WHERE hash = $1 LIMIT 1", hash) { _ in true } ?? false
-  }
+  /// Removes some of the bytes that no row names; the next call goes on with others.
+  package func sweepContent() async throws { try await store.sweep() }
 
   /// 24 letters and digits: nobody guesses one.
   static func randomMediaID() -> ByteString {

@@ -1,5 +1,7 @@
 /// What was uploaded. The bytes are files named by their hash, so the same content is kept once.
 package enum MediaTables {
+  package static let objectStatements = MediaObjects.statements
+
   package static let statements = [
     // `user_id` is '' for what the server fetched itself (pictures of previews). `open` is 1 for content that may be
     // downloaded without a token, as the setting was when it came; `quarantined_by` says who withdrew it.

@@ -11,6 +11,7 @@ extension Routes {
     addUserAccessRoutes()
     addUserDeviceAdministrationRoutes()
     addMediaAdministrationRoutes()
+    addBucketRoutes()
     addRoomAdministrationRoutes()
     addRoomDeletionRoutes()
     addReportAdministrationRoutes()

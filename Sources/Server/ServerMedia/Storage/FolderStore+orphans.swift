@@ -1,9 +1,8 @@
 import Database
-import Synchronization
 
 // A process that is killed after it has moved content to its place and before it has committed the row leaves a file that nobody
 // would find again.
-extension MediaRepository {
+extension FolderStore {
   /// How long ago a file was written at least that is taken for one.
   static let orphanAgeMilliseconds: Int64 = 24 * 60 * 60_000
   /// The part of all files that one sweep looks through, of 256.
@@ -12,9 +11,9 @@ extension MediaRepository {
   private static let sweptBatch = 500
 
   /// Removes files that no row names, of a part of all files; the next sweep goes on with the next part.
-  package func sweepOrphans() async throws {
+  func sweep() async throws {
     for _ in 0..<Self.sweptParts {
-      try await sweepOrphans(ofHashesBeginningWith: nextSwept.wrappingAdd(1, ordering: .relaxed).oldValue)
+      try await sweepOrphans(ofHashesBeginningWith: nextSweptByte())
     }
   }
 
@@ -33,7 +32,7 @@ extension MediaRepository {
 
   /// Who uploads the same content meanwhile has the lock or waits for it, and writes the file anew.
   private func removeOrphan(_ hash: String, _ names: [String], notWrittenAfter time: Int64) async throws {
-    try await hashLocks.withLock(hash) {
+    try await withLock(hash) {
       guard try await !database.read({ tx in try Self.isUsed(hash, tx) }) else { return }
       try await files.run { [folder] in folder.remove(names, of: hash, notWrittenAfter: time) }
     }

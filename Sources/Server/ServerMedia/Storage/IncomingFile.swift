@@ -1,6 +1,6 @@
-import CCrypto
 import CLinux
 import Glibc
+import ObjectStore
 
 /// Content while it arrives: held in memory while it is little, else a file of its own; hashed as it grows, removed unless it
 /// is kept.
@@ -12,7 +12,7 @@ final class IncomingFile: @unchecked Sendable {
   private let folder: MediaFolder
   private var held: [UInt8] = []
   private var file: OpenFile?
-  private let digest: OpaquePointer
+  private let digest: ContentDigest
   /// Whether the file outlives this object, to be continued.
   private var isPartial = false
   /// Bytes of a partial file that are hashed: none before all have come.
@@ -28,9 +28,14 @@ final class IncomingFile: @unchecked Sendable {
 
   init(in folder: MediaFolder) throws {
     self.folder = folder
-    guard let context = EVP_MD_CTX_new() else { throw MediaFileError(folder.path) }
-    digest = context
-    EVP_DigestInit_ex(context, EVP_sha256(), nil)
+    guard let digest = ContentDigest() else { throw MediaFileError(folder.path) }
+    self.digest = digest
+  }
+
+  /// With a file from the beginning, of which others may `read` what is written. Blocks.
+  convenience init(onDiskIn folder: MediaFolder) throws {
+    try self.init(in: folder)
+    _ = try openFile()
   }
 
   /// What has come of an upload in parts, for more to be written behind it. It stays when this object goes, unless
@@ -38,9 +43,8 @@ final class IncomingFile: @unchecked Sendable {
   init(partOf mediaID: String, in folder: MediaFolder) throws {
     self.folder = folder
     let path = folder.partialPath(of: mediaID)
-    guard let context = EVP_MD_CTX_new() else { throw MediaFileError(path) }
-    digest = context
-    EVP_DigestInit_ex(context, EVP_sha256(), nil)
+    guard let digest = ContentDigest() else { throw MediaFileError(path) }
+    self.digest = digest
     let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw MediaFileError(path) }
@@ -54,7 +58,6 @@ final class IncomingFile: @unchecked Sendable {
       close(file.descriptor)
       if !isPartial { unlink(file.path) }
     }
-    EVP_MD_CTX_free(digest)
   }
 
   /// Takes a piece without touching a file. Answers false where there is too much for that: then it is for `write`.
@@ -72,7 +75,7 @@ final class IncomingFile: @unchecked Sendable {
   }
 
   private func hash(_ bytes: [UInt8]) {
-    _ = bytes.withUnsafeBytes { EVP_DigestUpdate(digest, $0.baseAddress, $0.count) }
+    bytes.withUnsafeBytes { digest.add($0) }
     bytesCount += Int64(bytes.count)
   }
 
@@ -82,7 +85,7 @@ final class IncomingFile: @unchecked Sendable {
     var piece = [UInt8](repeating: 0, count: Int(min(Self.hashedPieceBytes, bytesCount - hashedBytes)))
     let count = piece.withUnsafeMutableBytes { pread(file.descriptor, $0.baseAddress, $0.count, off_t(hashedBytes)) }
     guard count >= 0, count > 0 || piece.isEmpty else { throw MediaFileError(file.path) }
-    _ = piece.withUnsafeBytes { EVP_DigestUpdate(digest, $0.baseAddress, count) }
+    piece.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     hashedBytes += Int64(count)
     isPartial = hashedBytes < bytesCount
     return isPartial
@@ -118,14 +121,26 @@ final class IncomingFile: @unchecked Sendable {
   }
 
   /// SHA-256 of everything written, in hexadecimal. Called once, after the last byte.
-  func hash() -> String {
-    var bytes = [UInt8](repeating: 0, count: 32)
-    EVP_DigestFinal_ex(digest, &bytes, nil)
-    return bytes.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.utf8.count == 1 ? "0" + digits : digits
-    }.joined()
+  func hash() -> String { digest.finish() }
+
+  /// Everything that was written, as long as this object is there.
+  var content: Bucket.Content { file.map { .file(path: $0.path, bytes: bytesCount) } ?? .bytes(held) }
+
+  /// Bytes that are in the file. Blocks.
+  func read(at offset: Int64, count: Int) throws -> [UInt8] {
+    let file = try openFile()
+    return try [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
+      while read < count {
+        let more = pread(file.descriptor, buffer.baseAddress! + read, count - read, off_t(offset) + read)
+        if more < 0, errno == EINTR { continue }
+        guard more > 0 else { throw MediaFileError(file.path) }
+        read += more
+      }
+    }
   }
+
+  /// Leaves the parts of an upload, which are whole, to another try.
+  func leaveParts() { isPartial = true }
 
   /// Moves the whole, synced file to the place of its hash, unless the same content is there.
   func keep(as hash: String) throws {

@@ -32,9 +32,22 @@ struct MediaFolder: Sendable {
     for name in unfinished { unlink(path + "/incoming/" + name) }
   }
 
+  /// A folder beside the server that uses it, or without one: what is unfinished in it stays.
+  init(besideServer path: String) throws {
+    self.path = path
+    for folder in [path, path + "/incoming"] {
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw MediaFileError(folder) }
+    }
+  }
+
   /// nil for a folder that cannot be read.
   private static func names(in path: String) -> [String]? {
     FolderOnDisk.names(in: path)?.filter { !$0.hasPrefix(".") }
+  }
+
+  /// Whether it is 64 digits of a hexadecimal number, in small letters.
+  static func isHash(_ name: String) -> Bool {
+    name.utf8.count == 64 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
   func path(of hash: String) -> String { "\(path)/\(hash.prefix(2))/\(hash)" }
@@ -49,6 +62,12 @@ struct MediaFolder: Sendable {
     let names = Self.names(in: "\(path)/\(byte < 16 ? "0" : "")\(digits)") ?? []
     let ours = names.filter { $0.utf8.count == 64 || $0.utf8.dropFirst(64).first == UInt8(ascii: "-") }
     return Dictionary(grouping: ours) { String($0.prefix(64)) }
+  }
+
+  /// The bytes of content; nil if it is not there. Blocks.
+  func bytes(of hash: String) -> Int64? {
+    var status = stat()
+    return stat(path(of: hash), &status) == 0 ? Int64(status.st_size) : nil
   }
 
   /// Removes files of one hash, none of them where one was written after `time`, in milliseconds since 1970. Blocks.
