@@ -26,6 +26,9 @@ struct WorkerDesk {
     }
   }
 
+  /// Uses the time until the page says something.
+  mutating func workAhead() { host?.workAhead() }
+
   private mutating func take(_ request: EncryptionRequest, at now: Int64) -> [EncryptionReport] {
     if case .begin(let user, let device) = request {
       guard host == nil, let user = UserID(user), let device = DeviceID(device) else { return [.step(end())] }

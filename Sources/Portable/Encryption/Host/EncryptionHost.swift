@@ -74,6 +74,9 @@ package struct EncryptionHost: Sendable {
 
   /// - Parameters:
   ///   - message: of the client, which is told the end under this number.
+  /// Uses the time until the records come that the last step has asked for.
+  package mutating func workAhead() { machine.workAhead() }
+
   ///   - content: a JSON object.
   package mutating func encrypt(
     _ message: UInt64, _ type: EventType, _ content: [UInt8], for members: RoomMembers, at now: Int64
