@@ -152,47 +152,68 @@ function keyRange(prefix, after, before) {
     : IDBKeyRange.bound(lower, upper, lowerIsOpen, upperIsOpen);
 }
 
-// bytes: 1 where the last key comes first, the limit (0: none), the counts of prefix, after and before, then these texts.
+// bytes, per range: 1 where the last key comes first, the limit (0: none), the counts of prefix, after and before, then these texts.
+// `then` is given the entries of all ranges, one range after the other.
 export function readStore(store, bytes, then) {
   try {
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const texts = [];
-    let at = 17;
-    for (const k of [5, 9, 13]) texts.push(decoder.decode(bytes.subarray(at, at += view.getUint32(k, true))));
-    const range = keyRange(...texts), limit = view.getUint32(1, true) || undefined;
+    const ranges = unpackRanges(bytes);
     if (store instanceof Map) {
-      const found = [...store.keys()].filter(key => range?.includes(key)).sort();
-      if (bytes[0] === 1) found.reverse();
-      const chosen = found.slice(0, limit);
-      setTimeout(() => then(packEntries(chosen, chosen.map(key => store.get(key)))));
+      const keys = ranges.flatMap(({ range, limit, isDescending }) => {
+        const found = [...store.keys()].filter(key => range?.includes(key)).sort();
+        if (isDescending) found.reverse();
+        return found.slice(0, limit);
+      });
+      setTimeout(() => then(packEntries(keys, keys.map(key => store.get(key)))));
       return;
     }
-    store.ask(undefined, undefined, () => readDatabase(store, range, limit, bytes[0] === 1, then));
+    store.ask(undefined, undefined, () => readDatabase(store, ranges, then));
   } catch {
     setTimeout(() => then(null));
   }
 }
 
-function readDatabase(store, range, limit, isDescending, then) {
+function unpackRanges(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset), ranges = [];
+  for (let at = 0; at < bytes.length;) {
+    const head = at, texts = [];
+    at += 17;
+    for (const k of [5, 9, 13]) texts.push(decoder.decode(bytes.subarray(at, at += view.getUint32(head + k, true))));
+    ranges.push({ range: keyRange(...texts), limit: view.getUint32(head + 1, true) || undefined, isDescending: bytes[head] === 1 });
+  }
+  return ranges;
+}
+
+// One transaction for all: it takes longer than to read a record.
+function readDatabase(store, ranges, then) {
   try {
     const entries = store.database.transaction('entries').objectStore('entries');
-    let keys = [], values = [];
-    if (range && isDescending) {
-      entries.openCursor(range, 'prev').onsuccess = ({ target: { result: cursor } }) => {
-        if (!cursor || keys.length === limit) return;
-        keys.push(cursor.key);
-        values.push(cursor.value);
-        cursor.continue();
-      };
-    } else if (range) {
-      entries.getAllKeys(range, limit).onsuccess = e => { keys = e.target.result; };
-      entries.getAll(range, limit).onsuccess = e => { values = e.target.result; };
-    }
-    entries.transaction.oncomplete = async () => then(await unsealed(store, keys, values));
+    const parts = ranges.map(one => readRange(entries, one));
+    entries.transaction.oncomplete = async () => {
+      then(await unsealed(store, parts.flatMap(({ keys }) => keys), parts.flatMap(({ values }) => values)));
+    };
     entries.transaction.onabort = () => then(null);
   } catch {
     setTimeout(() => then(null));
   }
+}
+
+// What it returns is filled by the end of the transaction.
+function readRange(entries, { range, limit, isDescending }) {
+  const found = { keys: [], values: [] };
+  if (range && isDescending) {
+    entries.openCursor(range, 'prev').onsuccess = ({ target: { result: cursor } }) => {
+      if (!cursor || found.keys.length === limit) return;
+      found.keys.push(cursor.key);
+      found.values.push(cursor.value);
+      cursor.continue();
+    };
+  } else if (range) {
+    entries.getAllKeys(range, limit).onsuccess = ({ target: { result: keys } }) => {
+      found.keys = keys;
+      if (keys.length > 0) entries.getAll(range, limit).onsuccess = ({ target: { result: values } }) => { found.values = values; };
+    };
+  }
+  return found;
 }
 
 // Records whose seal is broken are not there.

@@ -66,7 +66,7 @@ final class HostCheck {
       func next() {
         remaining -= 1
         guard remaining == 0 else { return }
-        store.read(KeyValueStore.Range(prefix: "a/")) { entries in
+        store.read([KeyValueStore.Range(prefix: "a/")]) { entries in
           let text = (entries ?? []).map { $0.key + ":" + String(decoding: $0.value, as: UTF8.self) }
           var line = ""
           for part in text { line += part + " " }
@@ -79,7 +79,7 @@ final class HostCheck {
       }
       store.write([.put("a/2", Array("two".utf8)), .deletePrefix("b/")]) { if $0 { next() } }
       store.write([.delete("c"), .put("a/1", Array("uno".utf8))]) { if $0 { next() } }
-      store.read(KeyValueStore.Range(prefix: "zzz")) { self.say("empty", "\($0?.count ?? -1)") }
+      store.read([KeyValueStore.Range(prefix: "zzz")]) { self.say("empty", "\($0?.count ?? -1)") }
     }
     Host.setSetting("check", "value ä")
     let kept = Host.setting("check") ?? "-"

@@ -13,7 +13,30 @@ struct Reading: Sendable {
   private static let pagesLimit = 200
 
   func showLast(_ limit: Int) async throws {
-    for entry in try await last(limit) { show(.entry(entry)) }
+    for line in await withKeys(try await last(limit)) { show(line) }
+  }
+
+  /// The entries, and between them what is known of changed keys of members.
+  private func withKeys(_ entries: [TranscriptEntry]) async -> [TranscriptLine] {
+    guard let first = entries.first, let state = await client.room(room).state, state.isEncrypted else {
+      return entries.map { .entry($0) }
+    }
+    var changes = await client.encryption.identityChanges().filter {
+      $0.timestampMilliseconds >= first.timestampMilliseconds && state.membership(of: $0.user) == .join
+    }[...]
+    var lines: [TranscriptLine] = []
+    func tell(until time: Int64) {
+      while let change = changes.first, change.timestampMilliseconds < time {
+        changes.removeFirst()
+        lines.append(.keys(.identityChanged(change.user, wasVerified: false), at: change.timestampMilliseconds))
+      }
+    }
+    for entry in entries {
+      tell(until: entry.timestampMilliseconds)
+      lines.append(.entry(entry))
+    }
+    tell(until: .max)
+    return lines
   }
 
   /// The oldest first.
@@ -74,7 +97,7 @@ struct Reading: Sendable {
         return
       }
     }
-    show(.keys(event))
+    show(.keys(event, at: Clock.now()))
   }
 
   private func follow(_ timeline: MatrixTimeline, after limit: Int) async throws {

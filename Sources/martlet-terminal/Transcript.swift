@@ -38,13 +38,14 @@ struct Transcript: Sendable {
 enum TranscriptLine: Sendable {
   case entry(TranscriptEntry)
   case change(TranscriptChange)
-  case keys(EncryptionEvent)
+  /// - at: milliseconds since 1970.
+  case keys(EncryptionEvent, at: Int64)
 
   var text: String {
     switch self {
     case .entry(let entry): entry.text
     case .change(let change): change.text(at: Clock.now())
-    case .keys(let event): event.text(at: Clock.now())
+    case .keys(let event, let time): event.text(at: time)
     }
   }
 
@@ -52,7 +53,7 @@ enum TranscriptLine: Sendable {
     switch self {
     case .entry(let entry): entry.write(to: &writer, in: room)
     case .change(let change): change.write(to: &writer, in: room, at: Clock.now())
-    case .keys(let event): event.write(to: &writer, in: room, at: Clock.now())
+    case .keys(let event, let time): event.write(to: &writer, in: room, at: time)
     }
   }
 }

@@ -70,7 +70,8 @@ struct TranscriptEntry: Sendable {
       return message.kind == .emote ? "* \(sender) \(text)" : "\(sender)  \(text)"
     case .state(let change): return "-- " + Self.words(change, sender)
     case .redacted: return "\(sender)  [message removed]"
-    case .undecryptable(let reason): return "\(sender)  [encrypted: \(reason.english)]"
+    case .undecryptable(let reason):
+      return "\(sender)  [encrypted: \(reason.english(sentAt: timestampMilliseconds, at: Clock.now()))]"
     case .call(let call): return "\(sender)  [\(call.english)]"
     case .verification(let verification): return "\(sender)  [\(verification.english)]"
     case .custom(let event): return "\(sender)  [\(event.type)]\(event.text.map { " \($0)" } ?? "")"

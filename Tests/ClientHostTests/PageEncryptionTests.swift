@@ -30,8 +30,9 @@ final class EncryptionDesk {
       let page = page
       page.send = { [unowned self] in sent.append($0) }
     }
-    page.read = { [unowned self] prefix, then in
-      then(self.stored.filter { $0.key.utf8.starts(with: prefix.utf8) }.map { StoreRecord(key: $0.key, value: $0.value) })
+    page.read = { [unowned self] prefixes, then in
+      let found = self.stored.filter { entry in prefixes.contains { entry.key.utf8.starts(with: $0.utf8) } }
+      then(found.map { StoreRecord(key: $0.key, value: $0.value) })
     }
     page.write = { [unowned self] in write() }
     page.ask = { [unowned self] request, then in

@@ -70,6 +70,8 @@ import Testing
     (step.state.restored, step.state.restoring) = (3, 300)
     step.state.readers = .all
     step.state.changed = [.init(user: "@bob:two.example", wasVerified: true)]
+    step.state.keyChanges = [.init(user: "@bob:two.example", at: 1_700_000_000_000)]
+    (step.state.dehydrated, step.state.dehydratedFailure) = (.reading(messages: 300, keys: 7), .tooManyMessages)
     let stages: [EncryptionReport.Stage] = [
       .requested, .ready(canCompare: true, code: [1, 2], canScan: false), .agreeing,
       .comparing(emoji: [.init(number: 63, symbol: "📌", name: "Pin")], decimals: [1_000, 9_191]), .scanned, .confirmed, .done,

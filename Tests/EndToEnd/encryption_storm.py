@@ -4,6 +4,8 @@ import random
 import tempfile
 import time
 
+from client import User, room_path
+from forged_keys import ForgedDevice
 from harness import PATIENCE
 from peer_client import Peer
 from server import newest_build
@@ -20,7 +22,9 @@ ACTIONS_PER_LOOK = 5
 HOUR = 3_600
 CLOCK_ERRORS = (0, 0, 90, -90, 2 * HOUR, -2 * HOUR, 8 * 24 * HOUR, -8 * 24 * HOUR)
 VERBS = {"send": 40, "edit": 8, "react": 10, "reply": 8, "typing": 8, "restart": 3, "sleep": 3, "clock": 3, "network": 6, "exhaust": 3, "recovery": 2,
-         "replace_backup": 1, "delete_backup": 1}
+         "replace_backup": 1, "delete_backup": 1, "guest": 2, "device": 2}
+# What the server and others do to a user.
+DEEDS = ("exhaust", "replace_backup", "delete_backup", "guest", "device")
 BACKUP = "m.megolm_backup.v1.curve25519-aes-sha2"
 
 
@@ -29,6 +33,8 @@ class Storm:
         self.random, self.room, self.clients, self.thief = random.Random(seed), room, clients, thief
         # Those without a network, and those asleep, with the task that wakes them.
         self.counts, self.offline, self.asleep, self.since, self.sent = {}, set(), {}, None, 0
+        # Others' second sessions, and whether the thief is in the room.
+        self.second, self.is_guest = {}, False
         # Since when a client could not read an event, and the longest that it took.
         self.unread, self.ever, self.longest = {}, 0, 0.0
 
@@ -52,7 +58,7 @@ class Storm:
         elif verb == "send":
             self.sent += 1
             client.tell("send", text=f"{number} by {client.user.user_id[1:6]}")
-        elif verb in ("exhaust", "replace_backup", "delete_backup"):
+        elif verb in DEEDS:
             await asyncio.to_thread(getattr(self, verb), client.user)
         elif verb == "recovery":
             client.tell("setUpRecovery", passphrase=None)
@@ -122,6 +128,23 @@ class Storm:
         version = user.get("room_keys/version")
         if version.status == 200:
             user.request("DELETE", f"room_keys/version/{version.json['version']}").ok()
+
+    def guest(self, user):
+        """The thief comes, or goes: then everybody needs another key."""
+        if self.is_guest:
+            self.thief.post(room_path(self.room, "leave")).ok()
+        else:
+            self.clients[0].user.post(room_path(self.room, "invite"), {"user_id": self.thief.user_id}).ok()
+            self.thief.join(self.room)
+        self.is_guest = not self.is_guest
+
+    def device(self, user):
+        """The user signs in on a device that nobody has verified, or out of it."""
+        if session := self.second.pop(user.user_id, None):
+            session.post("logout").ok()
+            return
+        session = self.second[user.user_id] = User(user.base, login_as=user)
+        session.post("keys/upload", {"device_keys": ForgedDevice(user.user_id, session.device_id).keys}).ok()
 
     # What clients see
 

@@ -220,6 +220,46 @@ async def _(test):
             await other.sees("and I am back")
 
 
+# Proves E11
+@test("who has signed out of every browser reads with the recovery key what was written to them meanwhile")
+async def _(test):
+    alice, bob = User(test.base, "alice"), User(test.base, "bob")
+    room = alice.create_room(preset="private_chat", name="Harbour", invite=[bob.user_id], initial_state=[ENCRYPTION])
+    bob.join(room)
+    async with peers(test, room, [bob], ["v3"]) as (peer,):
+        async with in_room(test, room, {"alice": alice}) as one:
+            await has_identity(alice)
+            await open_encryption(one)
+            await one.dialog.get_by_role("button", name="Set up recovery").click()
+            key = await one.dialog.locator(".ma-recovery-key").inner_text()
+            await save_recovery_key(one)
+            await one.dialog.get_by_text("While you are signed out everywhere, the server takes the keys").wait_for()
+            await one.picture("away-ready")
+        await asyncio.to_thread(alice.post, "logout/all")
+        async with asyncio.timeout(PATIENCE):
+            while len(await asyncio.to_thread(devices, bob, alice)) != 1:
+                await asyncio.sleep(0.1)
+        await peer.ask("send", text="while you were away")
+        async with asyncio.timeout(PATIENCE):
+            while "m.room.encrypted" not in await asyncio.to_thread(said, bob, room):
+                await asyncio.sleep(0.1)
+        again = User(test.base, login_as=alice)
+        async with people(test, "again") as two:
+            await two.sign_in(again, room_fragment(room))
+            await two.page.get_by_text("Verify this device in the settings to read this").first.wait_for()
+            await open_encryption(two)
+            await two.dialog.get_by_label("Recovery key or passphrase").fill(key)
+            await two.dialog.get_by_role("button", name="Verify with recovery key").click()
+            await two.dialog.get_by_text("1 key came of messages that were sent while you were signed out everywhere.").wait_for()
+            await two.picture("away-read")
+            await check(two, "keys of messages sent while signed out")
+            await two.page.keyboard.press("Escape")
+            await two.sees("while you were away")
+            # Another device takes the keys from now on.
+            await two.write("back again")
+            await reads(peer, "while you were away", "back again")
+
+
 @test("pictures and files of an encrypted room are encrypted: another browser shows and saves them, the server has neither names nor contents")
 async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")

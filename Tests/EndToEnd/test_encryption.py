@@ -65,9 +65,10 @@ async def is_there(peer, user):
         await asyncio.sleep(0.05)
 
 
-def devices(user):
-    """The user's devices with keys."""
-    return user.post("keys/query", {"device_keys": {user.user_id: []}}).ok()["device_keys"].get(user.user_id)
+def devices(user, of=None):
+    """The devices with keys of the user, or of another one."""
+    wanted = (of or user).user_id
+    return user.post("keys/query", {"device_keys": {wanted: []}}).ok()["device_keys"].get(wanted)
 
 
 def plain_on_disk(store, *words):
@@ -463,12 +464,17 @@ async def _news_of_keys(context):
                 await peer.ask("resetIdentity", text=PASSWORD)
                 news = await line("identity_changed")
                 assert (news["kind"], news["user_id"], news["room_id"]) == ("keys", bob.user_id, room), news
+                await peer.ask("send", text="with the second keys")
+                await line("with the second keys")
                 device = (await asyncio.to_thread(other.log_in, ann))["device_id"]
                 news = await line("device_appeared")
                 assert (news["user_id"], news["device_id"]) == (ann.user_id, device), news
             finally:
                 process.kill()
                 process.communicate()
+            # Between the messages, too, also when it is long ago.
+            told = [row.get("text") for row in await asyncio.to_thread(one.json, "read", "Secret") if row["kind"] in ("text", "keys")]
+            assert told == ["with the first keys", f"The keys of {bob.user_id} have changed.", "with the second keys"], told
             # It is not accepted yet.
             process = one.start("verify", bob.user_id)
             try:

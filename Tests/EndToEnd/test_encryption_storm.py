@@ -1,5 +1,5 @@
 """Clients of the SDK write, edit, answer and react in an encrypted room while they are killed, put to sleep, cut off and given wrong clocks, their one-time keys
-are used up and their backups change. No event of theirs stays unreadable for more than a minute, and in the end all of them read everything, and agree.
+are used up, their backups change, devices that nobody has verified sign in and out, and somebody joins and leaves. No event of theirs stays unreadable for more than a minute, and in the end all of them read everything, and agree.
 
 `MARTLET_LONG=1` for forty-five minutes with 20 clients, `MARTLET_STORM_SECONDS` and `MARTLET_STORM_CLIENTS` for another time and number. The seed is printed;
 `MARTLET_SEED` repeats what each action is, not when the server sees it.

@@ -34,7 +34,10 @@ TOOLS = """
   };
   const opened = name => new Promise(then => openStore(name, then));
   const write = (store, operations) => new Promise(then => writeStore(store, batch(operations), then));
-  const read = async (store, wanted) => { const bytes = await new Promise(then => readStore(store, range(wanted), then)); return bytes && entries(bytes); };
+  const read = async (store, ...wanted) => {
+    const bytes = await new Promise(then => readStore(store, new Uint8Array(wanted.flatMap(one => [...range(one)])), then));
+    return bytes && entries(bytes);
+  };
 """
 
 CASE = "async cases => {" + TOOLS + """
@@ -54,6 +57,11 @@ CASE = "async cases => {" + TOOLS + """
     }
     database.close();
   }
+  const several = await opened('several');
+  await write(several, [['put', 'a/1', 'one'], ['put', 'a/2', 'two'], ['put', 'b/1', 'three'], ['put', 'c/1', 'four']]);
+  const found = await read(several, { prefix: 'b/' }, { prefix: 'x/' }, { prefix: 'a/', descending: true }, { prefix: 'c/', limit: 1 });
+  if (JSON.stringify(found.flat()) !== '["b/1","three","a/2","two","a/1","one","c/1","four"]') troubles.push(`several ranges are ${JSON.stringify(found)}`);
+  several.close();
   const closed = await opened('closed');
   closed.close();
   if (await read(closed, { prefix: '' }) !== null) troubles.push('a closed store can be read');

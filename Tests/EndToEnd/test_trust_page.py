@@ -69,11 +69,21 @@ async def _(test):
         await check(page, "changed keys")
         await page.write("to whom")
         await page.page.get_by_role("article", name="Not sent").wait_for()
+        # Between the messages of before and after, too.
+        line = page.page.get_by_role("article").filter(has_text=re.compile("^The keys of .* have changed"))
+        await line.get_by_role("button", name="What to do").click()
+        await page.dialog.get_by_role("button", name=re.compile("^Verify ")).wait_for()
+        await page.picture("changed-keys-person")
+        await page.page.keyboard.press("Escape")
         await page.page.reload()
         await bar.get_by_role("button", name="Go on anyway").click()
         await expect(bar).to_be_hidden()
         await page.page.get_by_role("button", name="Try again").click()
         await reads(peer, "to whom")
+        rows = await page.page.get_by_role("article").all_inner_texts()
+        places = [next(index for index, row in enumerate(rows) if words in row) for words in ("with the first keys", "have changed", "to whom")]
+        assert places == sorted(places), rows
+        await page.picture("changed-keys-line")
 
 
 # ---- What a person decides
@@ -123,9 +133,13 @@ async def _(test):
         # One that is under way goes by.
         async with two.page.expect_response(re.compile(r"/sync\b")):
             alice.put(f"user/{alice.user_id}/account_data/org.example.wake", {"now": 1}).ok()
+        # A minute would be long.
+        await two.page.evaluate("(() => { const { now } = Date; Date.now = () => now.call(Date) + 56_000; })()")
         await one.write("lost on the way")
-        unread = two.page.get_by_role("article").filter(has_text="Waiting for the key")
+        await two.page.get_by_role("article").filter(has_text="Waiting for the key").first.wait_for()
+        unread = two.page.get_by_role("article").filter(has_text="The key of this message has not come. You can ask your other devices")
         await unread.first.wait_for()
+        await two.picture("key-overdue")
         # What is under way may end as it likes.
         await two.page.unroute_all(behavior="ignoreErrors")
         await unread.first.click(button="right")

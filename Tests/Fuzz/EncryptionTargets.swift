@@ -40,7 +40,7 @@
     tracker.track([EncryptionWorld.ann, EncryptionWorld.bob])
     for _ in 0..<2 {
       guard let query = tracker.nextQuery(at: 0) else { break }
-      _ = identities.answered(query, answer)
+      _ = identities.answered(query, answer, at: 0)
       _ = tracker.answered(query, answer, knowing: identities, at: 0)
       tracker.lostTrack()
     }

@@ -154,6 +154,8 @@ struct ToolTests {
     #expect(screen.actions == ["\(TimelineAction.toggleFold(RowID(2)))"])
     button = try show(.fold("ann joined · 3 more", isOpen: true))
     #expect(button.attributes["aria-expanded"] == "true")
+    button = try show(.offer("the keys of ann have changed", button: "What to do"))
+    #expect(!button.isHidden && button.attributes["aria-expanded"] == nil && button.allText == "What to do")
     #expect(try show(.line("ann joined")).isHidden)
   }
 }

@@ -52,7 +52,7 @@ let encryptionChecks = [
       guard let query = tracker.nextQuery(at: 0), let answer = answer(bob, phone, device, master, selfSigning) else {
         return false
       }
-      guard identities.answered(query, answer) == [.appeared(bob)] else { return false }
+      guard identities.answered(query, answer, at: 0) == [.appeared(bob)] else { return false }
       _ = tracker.answered(query, answer, knowing: identities, at: 0)
       let trust = Trust(of: reader.deviceKeys, identities, tracker, SharingPolicy(readers: .signed))
       guard let recipients = try? trust.recipients([bob]) else { return false }

@@ -165,7 +165,10 @@ extension EncryptionReport.Step {
     writer.write(state.restored)
     writer.write(state.restoring)
     writer.write(state.changed) { $1.write(to: &$0) }
+    writer.write(state.keyChanges) { $1.write(to: &$0) }
     writer.write(kind: state.readers.rawValue)
+    state.dehydrated.write(to: &writer)
+    writer.write(kind: state.dehydratedFailure.map { $0.rawValue + 1 } ?? 0)
     writer.write(verifications) { $1.write(to: &$0) }
   }
 
@@ -190,8 +193,15 @@ extension EncryptionReport.Step {
     state.restored = try reader.uint32()
     state.restoring = try reader.uint32()
     state.changed = try reader.list { (one) throws(LinkError) in try EncryptionReport.ChangedIdentity(&one) }
+    state.keyChanges = try reader.list { (one) throws(LinkError) in try EncryptionReport.KeyChange(&one) }
     guard let readers = EncryptionReport.Readers(rawValue: try reader.byte()) else { throw .unknownKind }
     state.readers = readers
+    state.dehydrated = try EncryptionReport.Dehydrated(&reader)
+    let failure = try reader.byte()
+    if failure > 0 {
+      guard let known = EncryptionReport.DehydratedFailure(rawValue: failure - 1) else { throw .unknownKind }
+      state.dehydratedFailure = known
+    }
     verifications = try reader.list { (one) throws(LinkError) in try EncryptionReport.Verification(&one) }
   }
 }

@@ -14,10 +14,26 @@ extension EncryptionReport {
     package var restoring: UInt32 = 0
     /// In the order of their IDs. Nothing is sent to rooms with them until the person has accepted it.
     package var changed: [ChangedIdentity] = []
+    /// When the keys of users changed last, whether that was accepted or not; the oldest first.
+    package var keyChanges: [KeyChange] = []
     package var readers = Readers.signedIfAny
+    package var dehydrated = Dehydrated.none
+    /// Why the dehydrated device before could not be read, or not all of it.
+    package var dehydratedFailure: DehydratedFailure?
 
     package init() {}
   }
+
+  /// The device without a client that takes keys of rooms while the user is signed out everywhere. Source: MSC3814.
+  package enum Dehydrated: Equatable, Sendable {
+    case none
+    /// So many messages of the one that the user left behind are read, with so many keys of rooms.
+    case reading(messages: UInt32, keys: UInt32)
+    /// The server has one; the one before brought so many keys since the start.
+    case ready(keys: UInt32)
+  }
+
+  package enum DehydratedFailure: UInt8, Sendable { case wrongKey, malformed, unknownFormat, tooManyMessages }
 
   /// Which devices get the keys of rooms.
   package enum Readers: UInt8, Sendable {
@@ -79,6 +95,18 @@ extension EncryptionReport {
     }
   }
 
+  /// The server has given other cross-signing keys of a user than before.
+  package struct KeyChange: Equatable, Sendable {
+    package var user: ByteString
+    /// When this device has seen it first, in milliseconds since 1970.
+    package var at: Int64
+
+    package init(user: ByteString, at: Int64) {
+      self.user = user
+      self.at = at
+    }
+  }
+
   /// Something about the keys of a user, while it happens.
   package struct News: Equatable, Sendable {
     package enum Kind: UInt8, Sendable {
@@ -133,6 +161,39 @@ extension EncryptionReport.ChangedIdentity {
   init(_ reader: inout LinkReader) throws(LinkError) {
     self.init(user: try reader.text(), wasVerified: try reader.flag())
   }
+}
+
+extension EncryptionReport.Dehydrated {
+  func write(to writer: inout LinkWriter) {
+    switch self {
+    case .none: writer.write(kind: 0)
+    case .reading(let messages, let keys):
+      writer.write(kind: 1)
+      writer.write(messages)
+      writer.write(keys)
+    case .ready(let keys):
+      writer.write(kind: 2)
+      writer.write(keys)
+    }
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) {
+    switch try reader.byte() {
+    case 0: self = .none
+    case 1: self = .reading(messages: try reader.uint32(), keys: try reader.uint32())
+    case 2: self = .ready(keys: try reader.uint32())
+    default: throw .unknownKind
+    }
+  }
+}
+
+extension EncryptionReport.KeyChange {
+  func write(to writer: inout LinkWriter) {
+    writer.write(user)
+    writer.write(at)
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) { self.init(user: try reader.text(), at: try reader.int64()) }
 }
 
 extension EncryptionReport.News {

@@ -6,7 +6,7 @@ import Messenger
 /// into one until somebody opens them.
 ///
 /// The row of a fold has the identity of its first item, so that a line that gets company stays where it is; the first item's own
-/// row, in a fold that is open, has that identity with a mark.
+/// row, in a fold that is open, has that identity with a mark. Changes of keys stand between the items (`KeyNotes`).
 package struct Folding {
   /// What an item is for its row.
   package struct Entry {
@@ -28,6 +28,8 @@ package struct Folding {
     package let range: Range<Int>
     /// nil for an item's own row.
     package var isOpen: Bool?
+    /// Whose keys have changed; empty for rows with items. The range is empty then.
+    package var notes: [KeyNote] = []
   }
 
   package static let firstMark: UInt64 = 1 << 62
@@ -38,19 +40,33 @@ package struct Folding {
   /// What was deleted for everyone has no row.
   private let hidesDeleted: Bool
 
+  private var notes: KeyNotes
+
   /// Whose joining is looked for.
   private let own: UserID?
   /// The last time that the user joined, if that is among the items.
   private var joinedAt: Int64?
 
-  package init(_ items: [TimelineItem] = [], hidesDeleted: Bool = false, own: UserID? = nil) {
+  /// - Parameter notes: changes of keys, the oldest first.
+  package init(
+    _ items: [TimelineItem] = [], hidesDeleted: Bool = false, own: UserID? = nil, notes: [KeyNote] = []
+  ) {
     self.hidesDeleted = hidesDeleted
+    self.notes = KeyNotes(notes)
     self.own = own
     insert(items, at: 0)
   }
 
   package var count: Int { entries.count }
   package subscript(index: Int) -> Entry { entries[index] }
+
+  package static func isNote(_ row: RowID) -> Bool { KeyNotes.isNote(row) }
+
+  /// The item of the row; of one without, the item before it.
+  package func item(at row: RowID) -> ItemID {
+    guard Self.isNote(row), let index = notes.index(of: row) else { return Self.item(of: row) }
+    return index > 0 ? entries[index - 1].id : Self.item(of: row)
+  }
 
   package static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
@@ -85,6 +101,7 @@ package struct Folding {
 
   package mutating func insert(_ items: [TimelineItem], at index: Int) {
     lookForJoining(items)
+    if !notes.isEmpty { notes.insert(items.map { $0.timestampMilliseconds }, at: index) }
     entries.insert(contentsOf: items.map { entry($0) }, at: index)
   }
 
@@ -95,7 +112,10 @@ package struct Folding {
     entries[index] = entry
   }
 
-  package mutating func remove(_ range: Range<Int>) { entries.removeSubrange(range) }
+  package mutating func remove(_ range: Range<Int>) {
+    notes.remove(range)
+    entries.removeSubrange(range)
+  }
 
   package mutating func setReaders(_ readers: [UserID], at index: Int) { entries[index].readers = readers }
 
@@ -120,6 +140,7 @@ package struct Folding {
     var pieces: [Piece] = []
     var index = region.lowerBound
     while index < region.upperBound {
+      addNote(before: index, to: &pieces)
       if entries[index].isHidden {
         index += 1
         continue
@@ -140,7 +161,21 @@ package struct Folding {
       }
       index = end
     }
+    if region.upperBound == entries.count { addNote(before: entries.count, to: &pieces) }
     return pieces
+  }
+
+  /// The row that tells of keys before an item, or behind the last one.
+  package func note(_ row: RowID) -> Piece? {
+    guard let index = notes.index(of: row) else { return nil }
+    var pieces: [Piece] = []
+    addNote(before: index, to: &pieces)
+    return pieces.first { $0.row == row }
+  }
+
+  private func addNote(before index: Int, to pieces: inout [Piece]) {
+    guard !notes.isEmpty, let (row, notes) = notes.row(before: index) else { return }
+    pieces.append(Piece(row: row, range: index..<index, notes: notes))
   }
 
   /// The rows of the item, and of those folded with it.
@@ -150,13 +185,14 @@ package struct Folding {
 
   private func runEnd(_ start: Int, _ limit: Int) -> Int {
     var end = start
-    while end < limit, entries[end].isState { end += 1 }
+    while end < limit, entries[end].isState, end == start || notes.isEmpty || !notes.hasNotes(before: end) { end += 1 }
     return end
   }
 
   /// Returns the first row from `index` on, or nil if there is no such row.
   package func firstRow(from index: Int) -> RowID? {
-    entries[index...].firstIndex { !$0.isHidden }.flatMap { pieces(around: $0).first?.row }
+    guard let next = entries[index...].firstIndex(where: { !$0.isHidden }) else { return notes.row(before: entries.count)?.row }
+    return pieces(around: next).first?.row
   }
 
   /// The row in which an item is shown; of one without, the next row, or the last.
@@ -169,7 +205,7 @@ package struct Folding {
 
   /// The last item that the user sees with a row, including items without a row that follow it.
   package func lastItem(of row: RowID) -> ItemID {
-    let id = Folding.item(of: row)
+    let id = item(at: row)
     guard var index = entries.lastIndex(where: { $0.id == id }) else { return id }
     for piece in pieces(around: index) where piece.row == row && piece.isOpen != true { index = piece.range.upperBound - 1 }
     while index + 1 < entries.count, entries[index + 1].isHidden { index += 1 }

@@ -29,10 +29,10 @@ package final class EffectRunner {
   package init(server: Server, storeName: String = "martlet") {
     self.server = server
     self.storeName = storeName
-    encryption.read = { [self] prefix, then in read(StoreRange(prefix: prefix), then) }
+    encryption.read = { [self] prefixes, then in read(prefixes.map { StoreRange(prefix: $0) }, then) }
     encryption.write = { [self] in writeHeld() }
     encryption.onLate = { [self] in search.keysCame(for: $0) }
-    search.read = { [self] in read($0, $1) }
+    search.read = { [self] in read([$0], $1) }
     search.decrypt = { [self] in encryption.decrypt($0, of: $1, $2) }
     search.write = { [self] in write($0, $1) }
   }
@@ -153,17 +153,19 @@ package final class EffectRunner {
   // MARK: Store
 
   private func load(_ id: LoadID, _ range: StoreRange) {
-    read(range) { [self] records in
+    read([range]) { [self] records in
       if !isStopped, !encryption.takes(records, id) { answer(.loaded(id, records)) }
     }
   }
 
-  private func read(_ range: StoreRange, _ then: @escaping ([StoreRecord]) -> Void) {
+  private func read(_ ranges: [StoreRange], _ then: @escaping ([StoreRecord]) -> Void) {
     guard let store else { return then([]) }
-    let range = KeyValueStore.Range(
-      prefix: range.prefix.string, after: range.after?.string ?? "", before: range.before?.string ?? "",
-      isDescending: range.isDescending, limit: range.limit ?? 0)
-    store.read(range) { entries in
+    let ranges = ranges.map { range in
+      KeyValueStore.Range(
+        prefix: range.prefix.string, after: range.after?.string ?? "", before: range.before?.string ?? "",
+        isDescending: range.isDescending, limit: range.limit ?? 0)
+    }
+    store.read(ranges) { entries in
       var records: [StoreRecord] = []
       for entry in entries ?? [] { records.append(StoreRecord(key: ByteString(entry.key), value: entry.value)) }
       then(records)

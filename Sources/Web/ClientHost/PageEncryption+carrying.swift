@@ -36,15 +36,7 @@ extension PageEncryption {
   }
 
   func load(_ prefixes: [ByteString]) {
-    var found: [LinkRecord] = []
-    var left = prefixes.count
-    for prefix in prefixes {
-      read(prefix) { [self] records in
-        for record in records { found.append(LinkRecord(key: record.key, value: record.value)) }
-        left -= 1
-        if left == 0 { say(.loaded(found)) }
-      }
-    }
+    read(prefixes) { [self] records in say(.loaded(records.map { LinkRecord(key: $0.key, value: $0.value) })) }
   }
 
   func setWakeTimer(_ at: Int64?) {

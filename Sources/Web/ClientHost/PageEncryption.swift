@@ -38,8 +38,8 @@ package final class PageEncryption {
   package var onReceived: (ReceivedDeviceEvent) -> Void = { _ in }
   /// The inviter offers the keys of a room's history, at an `EncryptedFile`.
   var onHistory: (_ file: [UInt8], _ room: ByteString, _ giver: ByteString) -> Void = { _, _, _ in }
-  /// Records whose keys begin so; replaced in tests, as is the next.
-  package var read: (ByteString, @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
+  /// Records whose keys begin with one of these, at once; replaced in tests, as is the next.
+  package var read: ([ByteString], @escaping ([StoreRecord]) -> Void) -> Void = { _, _ in }
   /// Asks the browser to keep the keys; replaced in tests.
   package var keepStore: () -> Void = { Host.learnStorageKeeping(asks: true) { _ in } }
   /// Writes what is held, if anything is.
@@ -88,7 +88,7 @@ package final class PageEncryption {
 
   /// Looks for a device of an earlier page, before the client starts.
   package func prepare(_ then: @escaping () -> Void) {
-    read(Self.account) { [self] records in
+    read([Self.account]) { [self] records in
       hasDevice = !records.isEmpty
       then()
     }
@@ -200,7 +200,7 @@ package final class PageEncryption {
 
   /// Shows the machine what the client has stored of a room: keys that come later can be for that.
   package func review(_ room: RoomID) {
-    read(TimelineRecord.prefix(of: room)) { [self] records in
+    read([TimelineRecord.prefix(of: room)]) { [self] records in
       guard send != nil, !records.isEmpty else { return }
       say(.records(Self.noLoad, room: room.text, records.map { LinkRecord(key: $0.key, value: $0.value) }))
     }

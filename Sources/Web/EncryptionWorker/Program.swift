@@ -26,6 +26,8 @@ public func take(_ bytes: UnsafeMutableRawPointer, _ count: Int32) {
   let message = [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))
   bytes.deallocate()
   for report in desk.take(message) { report.withUnsafeBufferPointer { hostPost($0.baseAddress, Int32($0.count)) } }
+  // The page has something to do now.
+  desk.workAhead()
 }
 
 @main

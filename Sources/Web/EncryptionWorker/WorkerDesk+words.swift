@@ -103,6 +103,24 @@ extension EncryptionReport.State {
     }
     restored = UInt32(clamping: state.restore?.done ?? 0)
     restoring = UInt32(clamping: state.restore?.count ?? 0)
+    switch state.dehydration {
+    case .none: dehydrated = .none
+    case .reading(let messages, let keys):
+      dehydrated = .reading(messages: UInt32(clamping: messages), keys: UInt32(clamping: keys))
+    case .ready(let keys): dehydrated = .ready(keys: UInt32(clamping: keys))
+    }
+    dehydratedFailure = state.dehydrationFailure.map { EncryptionReport.DehydratedFailure($0) }
+  }
+}
+
+extension EncryptionReport.DehydratedFailure {
+  fileprivate init(_ failure: RehydrationFailure) {
+    switch failure {
+    case .wrongKey: self = .wrongKey
+    case .malformed: self = .malformed
+    case .unknownFormat: self = .unknownFormat
+    case .tooManyMessages: self = .tooManyMessages
+    }
   }
 }
 

@@ -26,10 +26,13 @@ struct WorkerDesk {
     }
   }
 
+  /// Uses the time until the page says something.
+  mutating func workAhead() { host?.workAhead() }
+
   private mutating func take(_ request: EncryptionRequest, at now: Int64) -> [EncryptionReport] {
     if case .begin(let user, let device) = request {
       guard host == nil, let user = UserID(user), let device = DeviceID(device) else { return [.step(end())] }
-      var host = EncryptionHost(user: user, device: device, random: random)
+      var host = EncryptionHost(user: user, device: device, random: random, dehydrates: true)
       let step = host.start(at: now)
       self.host = host
       return [report(step)]
@@ -219,6 +222,7 @@ struct WorkerDesk {
     if let state = host?.state { report.state = EncryptionReport.State(state) }
     if let readers = host?.policy.readers { report.state.readers = EncryptionReport.Readers(readers) }
     report.state.changed = host?.changedIdentities.map { EncryptionReport.ChangedIdentity($0) } ?? []
+    report.state.keyChanges = host?.keyChanges.map { EncryptionReport.KeyChange(user: $0.user.text, at: $0.at) } ?? []
     report.verifications = host?.verifications.map { EncryptionReport.Verification($0) } ?? []
     report.wakeAt = host?.wakeAt
     report.broken = host?.broken.map { EncryptionReport.Broken($0) }

@@ -4,6 +4,11 @@ import PageWidgets
 
 /// What is said of encrypted messages.
 extension Strings {
+  /// Why a key has not come for a minute, and what to do.
+  ///
+  /// - Parameter isVerified: whether this browser is.
+  package static func wordsOfOverdueKey(isVerified: Bool) -> String { Strings[isVerified ? .keyOverdue : .verifyToRead] }
+
   /// Why it cannot be read, and what to do if there is something.
   package static func words(for reason: UndecryptableReason) -> String {
     switch reason {

@@ -41,10 +41,12 @@ public final class KeyValueStore {
     }
   }
 
-  /// The entries of the range in its order; nil when the store failed.
-  public func read(_ range: Range, _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
+  /// Reads the entries of the ranges as they are at one moment, one range after the other, each in its order; nil when the store failed.
+  public func read(_ ranges: [Range], _ then: @escaping ([(key: String, value: [UInt8])]?) -> Void) {
     let id = registerOnce { then($0.code == 1 ? KeyValueStore.entries($0.bytes) : nil) }
-    hostStoreRead(handle.id, id, range.bytes)
+    var bytes: [UInt8] = []
+    for range in ranges { bytes += range.bytes }
+    hostStoreRead(handle.id, id, bytes)
   }
 
   /// Applies all changes or none. False: nothing was written (no space, private mode, closed).

@@ -57,6 +57,12 @@ import Testing
       names.formUnion(keys.map(\.name))
     }
     #expect(slices == [4, 2] && names == Set((sessions + [other]).map(\.name)) && all.next(.max).isEmpty && all.count == 6)
+    var ahead = BackupDownload(answer, of: .all, with: pair)
+    ahead.workAhead()
+    ahead.workAhead()
+    #expect(ahead.remaining == 0 && !ahead.isDone, "they are decrypted, and not handed on")
+    let prepared = ahead.next()
+    #expect(Set(prepared.map(\.name)) == names && ahead.isDone)
     let room = try #require(answer["rooms"]?[sessions[0].room.text])
     var ofRoom = BackupDownload(room, of: .room(sessions[0].room), with: pair)
     let keys = ofRoom.next()

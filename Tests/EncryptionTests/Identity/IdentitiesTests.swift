@@ -31,6 +31,8 @@ import Testing
     #expect(try known.learn([second]).identities == [.changed(bob)])
     #expect(known.identities.identity(of: bob)?.change == .unacknowledged)
     #expect(try known.learn([second]).identities.isEmpty, "told once")
+    #expect(known.identities.changed.map(\.keys.user) == [bob])
+    #expect(known.identities.changes.map(\.user) == [bob] && known.identities.changes.map(\.at) == [7])
     let stale = known.identities.acknowledge(bob, first.keys.master)
     #expect(!stale && known.identities.identity(of: bob)?.change == .unacknowledged)
     let isWithdrawn = known.identities.withdrawVerification(of: bob, second.keys.master)
@@ -41,6 +43,7 @@ import Testing
       isTaken && identity.change == nil && identity.pinned == second.keys.master && identity.previous == first.keys.master)
     let again = known.identities.acknowledge(bob, second.keys.master)
     #expect(!again)
+    #expect(known.identities.changed.isEmpty && known.identities.changes.map(\.user) == [bob], "when it was is still known")
   }
 
   @Test func `a change that is taken back leaves the pinned key`() throws {
@@ -227,6 +230,7 @@ import Testing
     #expect(
       restored.identity(of: bob) == known.identities.identity(of: bob) && restored.identity(of: bob)?.change == .ofVerified)
     #expect(restored.own.isVerified && restored.own.identity == known.identities.own.identity)
+    #expect(restored.changed.map(\.keys.user) == [bob] && restored.changes.map(\.at) == [7])
     #expect(restored.writes(names).isEmpty)
     _ = restored.withdrawVerification(of: bob, second.keys.master)
     #expect(restored.writes(names).map(\.key) == [names.identity(bob)])

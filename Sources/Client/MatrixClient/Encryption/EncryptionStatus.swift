@@ -114,6 +114,13 @@ public struct ChangedIdentity: Sendable {
   let master: [UInt8]
 }
 
+/// The moment at which this device saw other cross-signing keys of a user than before. A timeline may tell of it between its messages.
+public struct IdentityChange: Equatable, Sendable {
+  public let user: UserID
+  /// Milliseconds since 1970, by this device's clock.
+  public let timestampMilliseconds: Int64
+}
+
 /// Why something about the encryption of an account did not happen.
 public enum EncryptionError: Error, Sendable {
   /// Also `authenticationNeeded`, if the server wants the user to authenticate.

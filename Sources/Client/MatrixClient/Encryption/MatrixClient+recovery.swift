@@ -135,6 +135,10 @@ extension MatrixClient {
     }
   }
 
+  func identityChanges() -> [IdentityChange] {
+    (encryptionHost?.keyChanges ?? []).map { IdentityChange(user: $0.user, timestampMilliseconds: $0.at) }
+  }
+
   func accept(_ change: ChangedIdentity) {
     guard let master = Ed25519Key(change.master) else { return }
     step {

@@ -133,6 +133,9 @@ public struct MatrixEncryption: Sendable {
   /// Returns the users whose keys have changed. Messages to rooms with them end with `unconfirmedIdentity` until the changes are accepted.
   public func changedIdentities() async -> [ChangedIdentity] { await client.changedIdentities() }
 
+  /// Returns when the keys of users changed last, also of those whose changes were accepted, the oldest first.
+  public func identityChanges() async -> [IdentityChange] { await client.identityChanges() }
+
   /// Accepts the keys that a user has now. A user who was verified is not any more.
   public func accept(_ change: ChangedIdentity) async { await client.accept(change) }
 }

@@ -14,6 +14,8 @@ package struct BackupDownload: Sendable {
   private let pair: Curve25519KeyPair
   private let sessions: [(name: RoomKeys.Name, data: JSON)]
   private var position = 0
+  /// The keys of the next slice, if they are decrypted already.
+  private var ahead: [RoomKey]?
   /// Sessions so far that could not be read.
   package private(set) var unreadable = 0
 
@@ -38,6 +40,7 @@ package struct BackupDownload: Sendable {
 
   package var count: Int { sessions.count }
   package var remaining: Int { sessions.count - position }
+  var isDone: Bool { remaining == 0 && ahead == nil }
 
   /// Sessions of a slice: in the page the Worker needs 8 ms for so many, and whoever stores them 2 ms.
   private static let slice = 20
@@ -46,6 +49,10 @@ package struct BackupDownload: Sendable {
   ///
   /// - Returns: the keys that can be read; `remaining` says whether there are more.
   package mutating func next(_ limit: Int = slice) -> [RoomKey] {
+    if let keys = ahead {
+      ahead = nil
+      return keys
+    }
     let end = position + min(max(0, limit), remaining)
     var keys: [RoomKey] = []
     for session in sessions[position..<end] {
@@ -55,6 +62,11 @@ package struct BackupDownload: Sendable {
     }
     position = end
     return keys
+  }
+
+  /// Decrypts the next slice before it is asked for.
+  package mutating func workAhead() {
+    if ahead == nil, remaining > 0 { ahead = next() }
   }
 
   /// All failures are the same: the server could learn from different ones.

@@ -41,6 +41,8 @@ package struct EncryptionHost: Sendable {
   package var policy: SharingPolicy { machine.policy }
   /// Users with other master keys than those that are pinned.
   package var changedIdentities: [UserIdentity] { machine.identities.changed }
+  /// When the master keys of other users changed last, in milliseconds since 1970, whether that was accepted or not; the oldest first.
+  package var keyChanges: [(user: UserID, at: Int64)] { machine.identities.changes }
   /// Of all whose lists are known: devices that their users have not signed though they sign devices, and those whose keys were refused.
   package var doubtfulDevices: (unsigned: Int, refused: Int) { (machine.unsignedDevices, machine.tracker.refusedCount) }
   package func isVerified(_ user: UserID) -> Bool { machine.identities.isVerified(user) }
@@ -71,6 +73,9 @@ package struct EncryptionHost: Sendable {
   package mutating func start(at now: Int64) -> EncryptionStep { take(machine.start(at: now)) }
 
   package mutating func handle(_ input: MachineInput, at now: Int64) -> EncryptionStep { take(machine.handle(input, at: now)) }
+
+  /// Uses the time until the records come that the last step has asked for.
+  package mutating func workAhead() { machine.workAhead() }
 
   /// - Parameters:
   ///   - message: of the client, which is told the end under this number.

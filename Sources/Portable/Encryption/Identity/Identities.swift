@@ -32,6 +32,8 @@ package struct Identities: Sendable {
     }
   }
   private var others: [UserID: UserIdentity] = [:]
+  /// Those of others whose master key was another one before.
+  private var replaced: Set<UserID> = []
   /// Other users whose identity the store does not have as it is.
   private(set) var unstored: Set<UserID> = []
   private(set) var isOwnUnstored = false
@@ -41,7 +43,10 @@ package struct Identities: Sendable {
   /// As they were stored.
   init(own: OwnIdentity, others: [UserIdentity]) {
     self.own = own
-    for identity in others { self.others[identity.keys.user] = identity }
+    for identity in others {
+      self.others[identity.keys.user] = identity
+      if identity.changedAt != nil || identity.change != nil { replaced.insert(identity.keys.user) }
+    }
   }
 
   mutating func markStored() {
@@ -53,7 +58,13 @@ package struct Identities: Sendable {
 
   /// Other users with another master key than the pinned one, in the order of their IDs.
   package var changed: [UserIdentity] {
-    others.values.filter { $0.change != nil }.ordered { $0.keys.user < $1.keys.user }
+    replaced.compactMap { others[$0] }.filter { $0.change != nil }.ordered { $0.keys.user < $1.keys.user }
+  }
+
+  /// When the master keys of others changed last, in milliseconds since 1970; the oldest first.
+  package var changes: [(user: UserID, at: Int64)] {
+    replaced.compactMap { user in others[user]?.changedAt.map { (user, $0) } }
+      .ordered { $0.at != $1.at ? $0.at < $1.at : $0.user < $1.user }
   }
 
   /// Whether the master key is proven: for the own user by another device or the recovery key, for others by the signature of the verified own
@@ -73,13 +84,15 @@ package struct Identities: Sendable {
   // MARK: The server's keys
 
   /// Takes the identities of an answer of `/keys/query`. `DeviceTracker.answered` follows: it needs them to check the devices' signatures.
-  package mutating func answered(_ query: DeviceTracker.DeviceQuery, _ answer: JSON) -> [IdentityNews] {
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  package mutating func answered(_ query: DeviceTracker.DeviceQuery, _ answer: JSON, at now: Int64) -> [IdentityNews] {
     let failures = Set(answer.failedServers)
     let users = query.users.filter { !failures.contains($0.serverName) }
     var news: [IdentityNews] = []
     // The own user-signing key tells which signatures count.
     if users.contains(own.user) { news += takeOwn(answer) }
-    for user in users where user != own.user { news += take(answer, of: user) }
+    for user in users where user != own.user { news += take(answer, of: user, at: now) }
     return news
   }
 
@@ -109,7 +122,7 @@ package struct Identities: Sendable {
     return news
   }
 
-  private mutating func take(_ answer: JSON, of user: UserID) -> [IdentityNews] {
+  private mutating func take(_ answer: JSON, of user: UserID, at now: Int64) -> [IdentityNews] {
     let before = others[user]
     let wasVerified = isVerified(user)
     var news: [IdentityNews] = []
@@ -124,6 +137,10 @@ package struct Identities: Sendable {
       }
     } catch { news.append(.refused(user, error)) }
     guard let taken = others[user] else { return news }
+    if let before, before.keys.master != taken.keys.master {
+      others[user]?.changedAt = now
+      replaced.insert(user)
+    }
     let hasCollision = Self.hasCollision(taken, answer)
     others[user]?.hasNameCollision = hasCollision
     if !taken.hasSignedDevice, Self.hasSignedDevice(taken, answer) { others[user]?.hasSignedDevice = true }

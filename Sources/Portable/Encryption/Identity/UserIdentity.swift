@@ -22,6 +22,8 @@ package struct UserIdentity: Hashable, Sendable {
   /// The master key that was pinned before.
   package private(set) var previous: Ed25519Key?
   package private(set) var wasVerified = false
+  /// When the server gave another master key than before, the last time: milliseconds since 1970. It stays when the change is accepted.
+  package internal(set) var changedAt: Int64?
   /// Our user-signing key that has signed `keys.master`. A signature cannot be taken back, so it counts also if the server hides it later.
   private(set) var signer: Ed25519Key?
   /// Whether the ID of one of the user's devices is also the name of a cross-signing key. Then signatures by one may be taken for those of the
@@ -37,13 +39,14 @@ package struct UserIdentity: Hashable, Sendable {
 
   /// As it was stored.
   init(
-    _ keys: CrossSigningKeys, pinned: Ed25519Key, previous: Ed25519Key?, wasVerified: Bool, signer: Ed25519Key?,
-    hasNameCollision: Bool, hasSignedDevice: Bool
+    _ keys: CrossSigningKeys, pinned: Ed25519Key, previous: Ed25519Key?, wasVerified: Bool, changedAt: Int64?,
+    signer: Ed25519Key?, hasNameCollision: Bool, hasSignedDevice: Bool
   ) {
     self.keys = keys
     self.pinned = pinned
     self.previous = previous
     self.wasVerified = wasVerified
+    self.changedAt = changedAt
     self.signer = signer
     self.hasNameCollision = hasNameCollision
     self.hasSignedDevice = hasSignedDevice

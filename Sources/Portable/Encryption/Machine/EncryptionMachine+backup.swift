@@ -117,12 +117,18 @@ extension EncryptionMachine {
     guard var download = restores.download else { return }
     let keys = download.next()
     restores.download = download
-    follow(with: .keep(keys))
+    // Nothing has changed yet. What came before is written while the records of these are loaded.
+    queueFirst(.keep(keys))
+  }
+
+  /// Does what the next input will need, while records are loaded.
+  mutating func workAhead() {
+    if !awaited.isEmpty { restores.download?.workAhead() }
   }
 
   mutating func keepRestored(_ keys: [RoomKey], at now: Int64) {
     readLate(keep(keys, fromBackup: true, at: now), at: now)
-    if (restores.download?.remaining ?? 0) > 0 { queueLast(.restore) } else { restores.download = nil }
+    if let download = restores.download, !download.isDone { queueLast(.restore) } else { restores.download = nil }
     if restores.download == nil { reviewWaiting() }
   }
 

@@ -10,7 +10,7 @@ extension EncryptionMachine {
 
   mutating func learn(_ query: DeviceTracker.DeviceQuery, _ answer: JSON, at now: Int64) {
     let hadIdentity = identities.own.identity != nil
-    let news = identities.answered(query, answer)
+    let news = identities.answered(query, answer, at: now)
     output.results += news.map { .identities($0) }
     output.results += tracker.answered(query, answer, knowing: identities, at: now).map { .devices($0) }
     signVerified(query, answer)

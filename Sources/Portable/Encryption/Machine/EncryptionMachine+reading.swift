@@ -120,13 +120,24 @@ extension EncryptionMachine {
   // MARK: Events of rooms
 
   mutating func decrypt(_ events: [EncryptedEvent], _ number: UInt64, at now: Int64) {
-    let decrypted = events.map { read($0, since: now) }
+    let decrypted = readInOrder(events, at: now)
     if backup?.pair != nil {
       for event in decrypted where event.mayBeInBackup { restores.want(event.event.name, at: now) }
     }
     wantKeys(of: decrypted, at: now)
     output.results.append(.decrypted(number, decrypted))
     takeVerifications(in: decrypted, at: now)
+  }
+
+  /// The oldest first: a ratchet goes one way only, and pages of a room's history come the other way round.
+  private mutating func readInOrder(_ events: [EncryptedEvent], at now: Int64) -> [DecryptedEvent] {
+    var decrypted = [DecryptedEvent?](repeating: nil, count: events.count)
+    let places = events.indices.ordered {
+      let (one, other) = (events[$0].timestamp, events[$1].timestamp)
+      return one == other ? $0 < $1 : one < other
+    }
+    for place in places { decrypted[place] = read(events[place], since: now) }
+    return decrypted.compactMap { $0 }
   }
 
   private mutating func takeVerifications(in events: [DecryptedEvent], at now: Int64) {

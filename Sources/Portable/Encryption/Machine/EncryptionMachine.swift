@@ -84,7 +84,7 @@ package struct EncryptionMachine: Sendable {
   var unstored = Unstored()
   private var queue: [Work] = [.start]
   /// The records that the first of the queue waits for.
-  private var awaited: [RecordNeed] = []
+  private(set) var awaited: [RecordNeed] = []
   /// Whether the first of the queue ends what another began. Nothing leaves the machine in between.
   private var isAmidst = false
   /// Rooms to look at again.
@@ -212,9 +212,12 @@ package struct EncryptionMachine: Sendable {
 
   /// Work that belongs to what is performed now.
   mutating func follow(with work: Work) {
-    queue.insert(work, at: 0)
+    queueFirst(work)
     isAmidst = true
   }
+
+  /// Before everything else that waits.
+  mutating func queueFirst(_ work: Work) { queue.insert(work, at: 0) }
 
   mutating func queueLast(_ work: Work) { queue.append(work) }
 

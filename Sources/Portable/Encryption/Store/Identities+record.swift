@@ -36,6 +36,7 @@ extension UserIdentity {
     writer.member("pinned", base64: pinned.bytes)
     if let previous { writer.member("previous", base64: previous.bytes) }
     writer.member("verified", wasVerified)
+    if let changedAt { writer.member("changed", changedAt) }
     if let signer { writer.member("signer", base64: signer.bytes) }
     writer.member("collision", hasNameCollision)
     writer.member("signs", hasSignedDevice)
@@ -47,8 +48,9 @@ extension UserIdentity {
       selfSigning: try json.signingKeyIfAny("self_signing"), userSigning: try json.signingKeyIfAny("user_signing"))
     self.init(
       keys, pinned: try json.signingKey("pinned"), previous: try json.signingKeyIfAny("previous"),
-      wasVerified: try json.flag("verified"), signer: try json.signingKeyIfAny("signer"),
-      hasNameCollision: try json.flag("collision"), hasSignedDevice: try json.flag("signs"))
+      wasVerified: try json.flag("verified"), changedAt: json.integer("changed"),
+      signer: try json.signingKeyIfAny("signer"), hasNameCollision: try json.flag("collision"),
+      hasSignedDevice: try json.flag("signs"))
   }
 }
 

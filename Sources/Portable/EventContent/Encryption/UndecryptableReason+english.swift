@@ -1,4 +1,21 @@
 extension UndecryptableReason {
+  /// A key that has not come for so long will hardly come by itself.
+  public static var patienceMilliseconds: Int64 { 60_000 }
+
+  /// Whether the user should hear what helps in place of that the key is on its way.
+  ///
+  /// - Parameters:
+  ///   - sentAt: the event's time, in milliseconds since 1970, as `now`.
+  public func isOverdue(sentAt: Int64, at now: Int64) -> Bool {
+    self == .waiting && now - sentAt >= Self.patienceMilliseconds
+  }
+
+  /// Like `english`, and says what helps once it has waited for its key for a minute.
+  public func english(sentAt: Int64, at now: Int64) -> String {
+    isOverdue(sentAt: sentAt, at: now)
+      ? "Its key has not come. Ask your other devices for it, or its sender to send it again." : english
+  }
+
   /// In a sentence, with what to do if there is something.
   public var english: String {
     switch self {

@@ -95,7 +95,7 @@ enum RowKind: Int, Sendable {
   init(_ content: TimelineRow.Content) {
     switch content {
     case .message: self = .message
-    case .line, .fold: self = .line
+    case .line, .fold, .offer: self = .line
     case .gap: self = .gap
     }
   }
@@ -156,7 +156,7 @@ extension RowStore {
   /// What comes from the row itself.
   private func own(_ index: Int) -> Decor {
     switch entries[index].row.content {
-    case .line, .fold: return []
+    case .line, .fold, .offer: return []
     case .gap(let state): return state == .loading ? .pending : []
     case .message(let message):
       var decor: Decor = message.sender.isOwn ? .own : []

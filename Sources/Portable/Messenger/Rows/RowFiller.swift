@@ -9,6 +9,7 @@ final class RowFiller<D: DOM> {
   private let url: Atom
   private let position: Atom
   private let setSize: Atom
+  private let expanded: Atom
   private let avatars: [Atom]
 
   init(_ dom: D, _ options: TimelineOptions) {
@@ -19,6 +20,7 @@ final class RowFiller<D: DOM> {
     url = dom.atom("href")
     position = dom.atom("aria-posinset")
     setSize = dom.atom("aria-setsize")
+    expanded = dom.atom("aria-expanded")
     var avatars: [Atom] = []
     for colour in 0..<Initials.colourCount { avatars.append(dom.atom("mg-avatar mg-colour-\(colour)")) }
     self.avatars = avatars
@@ -32,8 +34,13 @@ final class RowFiller<D: DOM> {
     set(view, .divider, divider)
     let above = aloud(date) + aloud(divider) + aloud(decor.contains(.selected) ? options.phrases.selected : "")
     switch row.content {
-    case .line(let text): fillLine(view, text, above, isOpen: nil)
-    case .fold(let text, let isOpen): fillLine(view, text, above, isOpen: isOpen)
+    case .line(let text): fillLine(view, text, above, button: nil)
+    case .fold(let text, let isOpen):
+      fillLine(view, text, above, button: isOpen ? options.phrases.hideChanges : options.phrases.showChanges)
+      dom.setAttribute(view.slot(.retry), expanded, isOpen ? "true" : "false")
+    case .offer(let text, let button):
+      fillLine(view, text, above, button: button)
+      dom.removeAttribute(view.slot(.retry), expanded)
     case .gap(let state):
       set(view, .text, text(of: state))
       dom.setAttribute(view.node, label, above + text(of: state))
@@ -46,15 +53,14 @@ final class RowFiller<D: DOM> {
   @inline(never)
   private func aloud(_ words: String) -> String { words.utf8.isEmpty ? "" : words + ". " }
 
-  /// - Parameter isOpen: nil for a line that cannot be opened.
-  private func fillLine(_ view: RowView, _ text: String, _ above: String, isOpen: Bool?) {
+  /// - Parameter button: its words; nil for a line without one.
+  private func fillLine(_ view: RowView, _ text: String, _ above: String, button: String?) {
     set(view, .text, text)
     dom.setAttribute(view.node, label, above + text)
-    guard isOpen != nil || view.folds else { return }
-    view.folds = isOpen != nil
-    dom.setFlag(view.slot(.retry), "hidden", isOpen == nil)
-    dom.setText(view.slot(.retry), isOpen == true ? options.phrases.hideChanges : options.phrases.showChanges)
-    dom.setAttribute(view.slot(.retry), "aria-expanded", isOpen == true ? "true" : "false")
+    guard button != nil || view.folds else { return }
+    view.folds = button != nil
+    dom.setFlag(view.slot(.retry), "hidden", button == nil)
+    dom.setText(view.slot(.retry), button ?? "")
   }
 
   private func text(of gap: FetchState) -> String {

@@ -13,6 +13,8 @@ public struct TimelineRow: Sendable {
     case line(String)
     /// Several quiet lines in one, which can be opened and closed: the lines themselves are rows of the host's.
     case fold(String, isOpen: Bool)
+    /// A quiet line with a button for what can be done about it: `TimelineAction.toggleFold`.
+    case offer(String, button: String)
     /// Messages are missing here.
     case gap(FetchState)
   }

@@ -33,7 +33,7 @@ public enum TimelineAction {
   case copy(RowID, text: String)
   /// Answer the message.
   case reply(RowID)
-  /// Show or hide what is folded into a row.
+  /// Show or hide what is folded into a row, or do what a line offers.
   case toggleFold(RowID)
   /// Try again to fill a gap.
   case retryGap(RowID)

@@ -8,8 +8,8 @@ package struct InboundGroupSession: Sendable {
   /// Whether the key came signed by the session, so from its owner. A key from a backup, a file or another device did not.
   package let isSigned: Bool
   let first: MegolmRatchet
-  /// Where reading goes on: messages in their order cost one step each.
-  private var latest: MegolmRatchet
+  /// Where the message before was: messages in their order cost one step each, also those of a page far back.
+  private var recent: MegolmRatchet
 
   /// The content of `m.room_key`.
   package init(sharedKey: [UInt8]) throws(OlmError) { self.init(try GroupKey(shared: sharedKey), isSigned: true) }
@@ -21,7 +21,7 @@ package struct InboundGroupSession: Sendable {
     self.key = key.key
     self.isSigned = isSigned
     first = key.ratchet
-    latest = key.ratchet
+    recent = key.ratchet
   }
 
   package var id: [UInt8] { key.text }
@@ -44,9 +44,9 @@ package struct InboundGroupSession: Sendable {
   package mutating func decrypt(_ message: [UInt8]) throws(OlmError) -> (plaintext: [UInt8], index: UInt32) {
     let message = try GroupMessage(message)
     try message.verifySignature(by: key)
-    let ratchet = try ratchet(at: message.index, from: message.index < latest.index ? first : latest)
+    let ratchet = try ratchet(at: message.index, from: message.index < recent.index ? first : recent)
     let plaintext = try message.open(ratchet)
-    if ratchet.index > latest.index { latest = ratchet }
+    recent = ratchet
     return (plaintext: plaintext, index: message.index)
   }
 

@@ -94,13 +94,13 @@ extension Strings {
     case labelled, listed, listedLast, others, unnamedRoom, emptyRoom, emptyRoomOf
     // Messages
     case newMessagesDivider, newMessages, timeline, startOfHistory, loading, loadingFailed, gap, sending, queued, heldMessage,
-      notSent, edited, undecryptable, waitingForKey, keyBlocked, keyForVerified, keyRefused, keyUnreachable, sentBeforeJoining,
-      readFromHere, sentBeforeDevice, verifyToRead, askDevices, askedDevices, noOtherDevice, hiddenUnsigned, hiddenChanged,
-      hiddenReplay, messageDamaged, fromUnsigned, fromUnknown, senderNotProven, keyFromInviter, senderKeysChanged,
-      notEncryptedMessage, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause, seek, playbackRate,
-      liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo, replies, addReaction,
-      reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder, attach, sendPhoto,
-      send, charactersLeft, charactersOver
+      notSent, edited, undecryptable, waitingForKey, keyOverdue, keyBlocked, keyForVerified, keyRefused, keyUnreachable,
+      sentBeforeJoining, readFromHere, sentBeforeDevice, verifyToRead, askDevices, askedDevices, noOtherDevice, hiddenUnsigned,
+      hiddenChanged, hiddenReplay, messageDamaged, fromUnsigned, fromUnknown, senderNotProven, keyFromInviter,
+      senderKeysChanged, notEncryptedMessage, unsupported, unreadMembers, typing, openImage, openVideo, uploading, play, pause,
+      seek, playbackRate, liveLocation, poll, votes, pollVoters, pollEnded, spoiler, spoilerAbout, replyToMessage, replyTo,
+      replies, addReaction, reactWith, reaction, reactionBy, readBy, sent, delivered, read, endOfHistory, composerPlaceholder,
+      attach, sendPhoto, send, charactersLeft, charactersOver
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,
@@ -142,13 +142,14 @@ extension Strings {
       turnOn, turningOn, encryptionTab, encryptionNote, browserVerified, browserUnverified, setUpRecovery, makeRecoveryKey,
       setUpRecoveryNote, recoveryAsk, recoveryKey, yourRecoveryKey, recoveryKeyNote, savedRecoveryKey, recoveryIsOn,
       newRecoveryKey, newRecoveryKeyAsk, newRecoveryKeyNote, recoveryField, recover, recovered, wrongRecoveryKey,
-      recoveryChanged, recoveryMissing, keysRestored, encryptionUnavailable, encryptionRefused, keysChanged, keysChangedNote,
-      sendAnyway, keysChangedHere, verifiedKeysChanged, goOnAnyway, unsignedDevices, refusedDevices, identityHidden,
-      signatureHidden, namesCollided, wasThisYou, wasNotYou, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, whoReads,
-      readersUsual, readersSigned, readersVerified, readersAll, readersNote, keyFiles, technicalDetails, technicalNote,
-      keyFilesNote, exportKeys, importKeys, exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys,
-      passphrase, passphraseAgain, passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile,
-      keyFileCutOff, newerKeyFile, keyFileTooLarge, keyFileNotWritten
+      recoveryChanged, recoveryMissing, keysRestored, awayReady, awayReading, awayRead, awayUnreadable, awayNewer, awayTooMany,
+      encryptionUnavailable, encryptionRefused, keysChanged, whatToDo, keysChangedNote, sendAnyway, keysChangedHere,
+      verifiedKeysChanged, goOnAnyway, unsignedDevices, refusedDevices, identityHidden, signatureHidden, namesCollided,
+      wasThisYou, wasNotYou, resetKeys, resetKeysAsk, resetKeysNote, resetKeysNow, whoReads, readersUsual, readersSigned,
+      readersVerified, readersAll, readersNote, keyFiles, technicalDetails, technicalNote, keyFilesNote, exportKeys, importKeys,
+      exportKeysNow, importKeysNow, exportKeysNote, importKeysNote, importingKeys, passphrase, passphraseAgain,
+      passphrasesDiffer, keysProgress, keysExported, keysImported, wrongPassphrase, notAKeyFile, keyFileCutOff, newerKeyFile,
+      keyFileTooLarge, keyFileNotWritten
     // Verification
     case verified, notVerified, verify, verifyPerson, verifyDevice, confirmYou, confirmYouNote, useOtherDevice,
       useOtherDeviceNote, useRecoveryKey, useRecoveryKeyNote, verifyAsking, verifyWaitDevice, verifyWaitPerson, verifyChoose,

@@ -93,6 +93,7 @@ final class Conversation<D: DOM> {
     case .retryHead: feed.loadOlder()
     case .retryTail: if let key = feed.key { app.ask(.timeline(.paginateForward(key))) }
     case .jumpToEnd: onLatest?()
+    case .toggleFold(let row) where Folding.isNote(row): if let user = feed.user(of: row) { open(user) }
     case .toggleFold(let row): feed.toggleFold(row)
     case .menu(let row, _, _): return openMenu(row)
     case .openMedia(let row, let part, let item): openMedia(row, part: part, item: item)

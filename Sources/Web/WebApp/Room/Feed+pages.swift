@@ -64,7 +64,7 @@ extension Feed {
   /// Remembers which message the reader looks at; at the end nothing needs to be remembered.
   func savePlace() {
     guard isLive, let key, seeking == nil, let source, source.loadState == .loaded else { return }
-    guard let position = timeline.readingPosition, let index = source.index(of: Folding.item(of: position.row)) else {
+    guard let position = timeline.readingPosition, let index = source.index(of: folding.item(at: position.row)) else {
       return SavedPlace.forget(key.room)
     }
     // Rows without an event (a gap) are no place one could find again: the next one is.

@@ -94,6 +94,7 @@ extension Feed {
 
   /// nil where a later step has taken it away.
   private func make(_ row: RowID, near place: Int, _ all: [TimelineItem], _ room: Room) -> TimelineRow? {
+    if Folding.isNote(row) { return folding.note(row).map { self.row($0, in: room) } }
     let id = Folding.item(of: row)
     let isThere = place < folding.count && folding[place].id == id
     guard let index = isThere ? place : source?.index(of: id), index < folding.count else { return nil }
@@ -102,7 +103,9 @@ extension Feed {
   }
 
   private func make(_ piece: Folding.Piece, _ all: [TimelineItem], _ room: Room) -> TimelineRow {
+    if !piece.notes.isEmpty { return row(piece, in: room) }
     let item = all[piece.range.lowerBound]
+    if case .undecryptable(.waiting) = item.content { awaitKey(of: item) }
     if let isOpen = piece.isOpen {
       return TimelineRow(
         id: piece.row, timestampMilliseconds: item.timestampMilliseconds,
@@ -201,8 +204,8 @@ extension Feed {
 
   /// What the replies in view answer and links in them lead to, where it is not known yet.
   private func loadMore(_ visible: VisibleRows, _ key: TimelineKey) {
-    guard let source, let first = source.index(of: Folding.item(of: visible.first)),
-      let last = source.index(of: Folding.item(of: visible.last)), first <= last
+    guard let source, let first = source.index(of: folding.item(at: visible.first)),
+      let last = source.index(of: folding.item(at: visible.last)), first <= last
     else { return }
     let seen = source.items[first...last]
     for item in seen where item.replyTo != nil && item.quoted == nil { app.ask(.timeline(.loadReply(key, item.id))) }

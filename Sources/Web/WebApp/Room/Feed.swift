@@ -37,6 +37,10 @@ final class Feed<D: DOM> {
   private(set) var wanted: EventID?
   /// How far the room had been read when it was opened; nil until it is.
   private(set) var openedAt: EventID?
+  /// Changes of keys that the rows tell of.
+  private(set) var shownNotes: [KeyNote] = []
+  /// When rows that wait for a key say something else.
+  var keyTimer: HostTask?
   /// The end of a thread is in view.
   var onThreadSeen: (() -> Void)?
   /// Opening failed.
@@ -100,6 +104,8 @@ final class Feed<D: DOM> {
     needsRows = false
     isLoaded = false
     pages = PageCount()
+    keyTimer?.cancel()
+    keyTimer = nil
     rows.forgetSenders()
     timeline.load([], head: .hidden)
     timeline.setTyping([])
@@ -177,12 +183,13 @@ final class Feed<D: DOM> {
   /// - Parameter isAgain: what is shown comes anew, and the reader stays where they are.
   func loadRows(isOpening: Bool, isAgain: Bool = false) {
     guard let key, let room, let source, source.loadState == .loaded else { return }
-    let reading = isAgain ? timeline.readingPosition : nil
+    let reading = isAgain ? timeline.readingPosition.map { (item: folding.item(at: $0.row), offset: $0.offset) } : nil
     isLoaded = true
     needsRows = false
     openedAt = openedAt ?? room.unreadAfter ?? room.fullyRead
     steps = []
-    folding = Folding(source.items, hidesDeleted: app.hidesDeleted, own: app.userID)
+    shownNotes = keyNotes
+    folding = Folding(source.items, hidesDeleted: app.hidesDeleted, own: app.userID, notes: shownNotes)
     standing = []
     delivered = -1
     unreadThreads = Array(room.unreadCounts.threads.keys)
@@ -202,7 +209,7 @@ final class Feed<D: DOM> {
       veil.show(.returning)
       return seek()
     }
-    let index = saved.map { source.index(of: $0.event) } ?? reading.flatMap { source.index(of: Folding.item(of: $0.row)) }
+    let index = saved.map { source.index(of: $0.event) } ?? reading.flatMap { source.index(of: $0.item) }
     let position = index.map {
       ReadingPosition(row: folding.row(of: $0), offset: saved?.offset ?? reading?.offset ?? 0)
     }

@@ -145,6 +145,7 @@ final class RoomScreen<D: DOM> {
       }
     }
     changedKeys.show(shown)
+    conversation.feed.keysChanged()
   }
 
   /// Asks once what the server tells of a room that the user is not in. If it does not tell, the room stays without a name.

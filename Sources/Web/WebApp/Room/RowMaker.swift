@@ -1,4 +1,6 @@
 import ClientCore
+import ClientHost
+import EncryptionLink
 import JSON
 import MatrixModel
 import Messenger
@@ -62,10 +64,7 @@ final class RowMaker<D: DOM> {
       return .message(row(item, room, withPreview(body(message, item, room), item, room), unread, readers))
     case .redacted: return .message(row(item, room, .redacted, unread, readers))
     case .undecryptable(let reason):
-      let why =
-        !app.client.encrypts
-        ? Strings[.encryptedMessage] : isFromBefore ? Strings[.sentBeforeJoining] : Strings.words(for: reason)
-      return .message(row(item, room, .undecryptable(why), unread, readers))
+      return .message(row(item, room, .undecryptable(why(reason, item, isFromBefore)), unread, readers))
     case .call(let call):
       let words = Strings.words(for: call, isOwn: item.sender == app.userID)
       return .message(row(item, room, .unsupported(words), unread, readers))
@@ -74,6 +73,16 @@ final class RowMaker<D: DOM> {
     case .custom(let event): return .message(row(item, room, body(event), unread, readers))
     case .unparsable: return .message(row(item, room, .unsupported(""), unread, readers))
     }
+  }
+
+  /// Why it cannot be read, and what to do.
+  private func why(_ reason: UndecryptableReason, _ item: TimelineItem, _ isFromBefore: Bool) -> String {
+    if !app.client.encrypts { return Strings[.encryptedMessage] }
+    if isFromBefore { return Strings[.sentBeforeJoining] }
+    guard reason.isOverdue(sentAt: item.timestampMilliseconds, at: Host.wallClockMilliseconds()) else {
+      return Strings.words(for: reason)
+    }
+    return Strings.wordsOfOverdueKey(isVerified: app.effects.encryption.state?.isVerified ?? true)
   }
 
   func line(_ change: StateChange, _ item: TimelineItem, _ room: Room) -> String {

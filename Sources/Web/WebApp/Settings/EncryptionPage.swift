@@ -13,14 +13,13 @@ final class EncryptionPage<D: DOM> {
   let dom: D
   private let frame: DialogFrame<D>
   private let device: Node
-  private let progress: Node
+  private let arrivals: KeyArrivals<D>
   private let recovery: Node
-  private let readers: Node
+  private let readers: ReadersChoice<D>
   private let trouble: Node
   private var shown: (recovery: EncryptionReport.Recovery, isVerified: Bool)?
   /// As the server said last.
   private var found: EncryptionReport.Recovery?
-  private var shownReaders: EncryptionReport.Readers?
   /// The person has come to enter the recovery key.
   private var entersKey: Bool
 
@@ -32,13 +31,15 @@ final class EncryptionPage<D: DOM> {
     dom = app.dom
     dom.element("p", "ma-note", text: .encryptionNote, in: page)
     device = dom.element("p", "ma-safety", in: page)
-    progress = dom.element("p", "ma-note", in: page)
-    dom.setAttribute(progress, "role", "status")
+    arrivals = KeyArrivals(dom, in: page)
     recovery = dom.element("div", "ma-form", in: page)
-    readers = dom.element("div", "ma-form", in: page)
+    readers = ReadersChoice(dom, app.effects.encryption, in: page)
     trouble = frame.trouble(in: page)
-    addKeyFiles(in: dom.element("div", "ma-form", in: page))
-    addDiagnosis(in: page)
+    KeyFiles(dom, in: page) { [app] kind in
+      app.dialogs.open { KeyFileDialog(app.effects.encryption, kind, in: $0) { app.notices.show($0) } }
+    }
+    let diagnosis = DiagnosisFold(dom, app.effects.encryption, in: page)
+    diagnosis.onCopied = { [app] in app.notices.show(.copied) }
     app.onEncryptionState = { [self] in
       guard frame.isOpen else { return app.onEncryptionState = nil }
       update()
@@ -57,44 +58,12 @@ final class EncryptionPage<D: DOM> {
     }
   }
 
-  /// For reports about what cannot be read: as it is when it is unfolded, in English.
-  private func addDiagnosis(in page: Node) {
-    let fold = dom.element("details", "ma-fold", in: page)
-    let summary = dom.element("summary", text: .technicalDetails, in: fold)
-    let content = dom.element("div", "ma-form", in: fold)
-    dom.element("p", "ma-note", text: .technicalNote, in: content)
-    let source = dom.element("pre", "ma-source", in: content)
-    dom.setAttribute(source, "dir", "ltr")
-    dom.setAttribute(source, "lang", "en")
-    let copy = dom.button("ma-button", .copy, icon: .copy, in: dom.element("div", "ma-buttons", in: content))
-    var report = ""
-    dom.on(copy, .click) { [app] _ in Host.copyToClipboard(report) { if $0 { app.notices.show(.copied) } } }
-    dom.on(summary, .click) { [self] _ in
-      app.effects.encryption.perform(.diagnose) { [self] outcome in
-        guard frame.isOpen else { return }
-        guard case .done(let text)? = outcome else {
-          dom.setText(source, .encryptionUnavailable)
-          return dom.flush()
-        }
-        Host.learnStorageKeeping(asks: false) { [self] keeping in
-          guard frame.isOpen else { return }
-          report = text.string + "\nstorage: " + keeping.english
-          dom.setText(source, report)
-          dom.flush()
-        }
-      }
-    }
-  }
-
   // MARK: What there is
 
   private func update() {
-    guard let state = app.effects.encryption.state else {
-      return dom.setText(progress, app.effects.encryption.isBuilding ? Strings[.encryptionBuilding] : "")
-    }
-    showReaders(state)
-    let isRestoring = state.restoring > state.restored
-    dom.setText(progress, isRestoring ? Strings[.keysRestored, "\(state.restored)", "\(state.restoring)"] : "")
+    arrivals.show(app.effects.encryption.state, isBuilding: app.effects.encryption.isBuilding)
+    guard let state = app.effects.encryption.state else { return }
+    readers.show(state.readers)
     guard let found, shown == nil || shown?.recovery != found || shown?.isVerified != state.isVerified else { return }
     shown = (found, state.isVerified)
     dom.releaseChildren(of: device)
@@ -225,46 +194,5 @@ final class EncryptionPage<D: DOM> {
         Strings[.encryptionUnavailable]
       }
     dom.setText(trouble, words)
-  }
-
-  // MARK: Who can read
-
-  private func showReaders(_ state: EncryptionReport.State) {
-    guard state.readers != shownReaders else { return }
-    shownReaders = state.readers
-    dom.releaseChildren(of: readers)
-    let choices: [(EncryptionReport.Readers, Strings.Key)] = [
-      (.signedIfAny, .readersUsual), (.signed, .readersSigned), (.verified, .readersVerified), (.all, .readersAll)
-    ]
-    Choice(
-      dom, Strings[.whoReads], choices.map { ("\($0.0.rawValue)", Strings[$0.1]) }, selected: "\(state.readers.rawValue)",
-      in: readers
-    ) { [app] chosen in
-      guard let chosen = UInt8(chosen).flatMap({ EncryptionReport.Readers(rawValue: $0) }) else { return }
-      app.effects.encryption.perform(.setReaders(chosen)) { _ in }
-    }
-    dom.element("p", "ma-note", text: .readersNote, in: readers)
-  }
-
-  // MARK: Key files
-
-  /// Below everything else: for people who change clients, or keep their keys themselves.
-  private func addKeyFiles(in page: Node) {
-    dom.element("h3", "ma-field-label", text: .keyFiles, in: page)
-    dom.element("p", "ma-note", text: .keyFilesNote, in: page)
-    let buttons = dom.element("div", "ma-buttons", in: page)
-    let export = dom.button("ma-button", .exportKeys, in: buttons)
-    let take = dom.button("ma-button", .importKeys, in: buttons)
-    dom.on(export, .click) { [self] _ in openKeyFile(.export) }
-    dom.on(take, .click) { [self] _ in
-      Host.pickFiles(isMultiple: false) { [self] files in
-        if let file = files.first { openKeyFile(.take(file)) }
-        dom.flush()
-      }
-    }
-  }
-
-  private func openKeyFile(_ kind: KeyFileDialog<D>.Kind) {
-    app.dialogs.open { [app] in KeyFileDialog(app.effects.encryption, kind, in: $0) { app.notices.show($0) } }
   }
 }
