@@ -205,7 +205,9 @@ struct PipelineTests {
 }
 
 /// Reads that are asked for before their jobs run.
-@Suite("Questions of a batch", .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed: Scripts/install-dependencies --test"))
+@Suite(
+  "Questions of a batch",
+  .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed: Scripts/install-dependencies --test"))
 struct QuestionTests {
   let folder = try! Folder()
   private static let stars: StaticString = "SELECT stars FROM note WHERE author = $1"
@@ -316,24 +318,28 @@ struct QuestionTests {
     #expect(results == [2, 4, 3])
   }
 
-  @Test(arguments: [
-    ("SELECT a FROM t WHERE b = $1 AND c = $2", "t", ["b", "c"]), ("SELECT a FROM t WHERE b = $2 AND c = $1", "t", nil),
-    ("SELECT a FROM t WHERE b = $1 AND c > $2", "t", nil), ("SELECT a FROM t", "t", nil),
-    ("SELECT a FROM t WHERE b = $1 ORDER BY a", "t", nil), ("SELECT a FROM t JOIN u ON t.a = u.a WHERE b = $1", nil, nil),
-    ("SELECT a FROM t, u WHERE b = $1", nil, nil), ("SELECT a FROM t WHERE b = (SELECT 1 FROM u)", nil, nil)
-  ] as [(String, String?, [String]?)])
+  @Test(
+    arguments: [
+      ("SELECT a FROM t WHERE b = $1 AND c = $2", "t", ["b", "c"]), ("SELECT a FROM t WHERE b = $2 AND c = $1", "t", nil),
+      ("SELECT a FROM t WHERE b = $1 AND c > $2", "t", nil), ("SELECT a FROM t", "t", nil),
+      ("SELECT a FROM t WHERE b = $1 ORDER BY a", "t", nil), ("SELECT a FROM t JOIN u ON t.a = u.a WHERE b = $1", nil, nil),
+      ("SELECT a FROM t, u WHERE b = $1", nil, nil), ("SELECT a FROM t WHERE b = (SELECT 1 FROM u)", nil, nil)
+    ] as [(String, String?, [String]?)])
   func `tell what they read by their text`(sql: String, table: String?, key: [String]?) {
     let reading = PostgreSQLText.reading(sql)
     #expect(reading?.table == table)
     #expect(reading?.key == key)
   }
 
-  @Test(arguments: [
-    ("INSERT INTO t(a, b) VALUES ($1, $2)", "t", ["a", "b"]), ("INSERT INTO t(a, b, c) VALUES ($1, $2, '') ON CONFLICT DO NOTHING", "t", ["a", "b"]),
-    ("INSERT INTO t(a, b) SELECT $1, $2 WHERE $3 = 1", "t", ["a", "b"]), ("INSERT INTO t(a, b) VALUES ($2, $1)", "t", []),
-    ("INSERT INTO t(a, b) VALUES ($1 + 1, $2)", "t", []), ("UPDATE t SET a = $1", "t", nil), ("DELETE FROM t WHERE a = $1", "t", nil),
-    ("WITH x AS (SELECT 1) DELETE FROM t", nil, nil)
-  ] as [(String, String?, [String]?)])
+  @Test(
+    arguments: [
+      ("INSERT INTO t(a, b) VALUES ($1, $2)", "t", ["a", "b"]),
+      ("INSERT INTO t(a, b, c) VALUES ($1, $2, '') ON CONFLICT DO NOTHING", "t", ["a", "b"]),
+      ("INSERT INTO t(a, b) SELECT $1, $2 WHERE $3 = 1", "t", ["a", "b"]), ("INSERT INTO t(a, b) VALUES ($2, $1)", "t", []),
+      ("INSERT INTO t(a, b) VALUES ($1 + 1, $2)", "t", []), ("UPDATE t SET a = $1", "t", nil),
+      ("DELETE FROM t WHERE a = $1", "t", nil),
+      ("WITH x AS (SELECT 1) DELETE FROM t", nil, nil)
+    ] as [(String, String?, [String]?)])
   func `know what is written by the text of it`(sql: String, table: String?, columns: [String]?) {
     let writing = PostgreSQLText.writing(sql)
     #expect(writing?.table == table)

@@ -251,6 +251,36 @@ struct PostgreSQLTests {
 
   // MARK: Limits
 
+  @Test func `a head that somebody holds for longer than five seconds refuses the whole batch, and the next one goes on`()
+    async throws
+  {
+    // Five seconds are the limit itself.
+    let database = try folder.open(on: .postgreSQL)
+    defer { database.close() }
+    _ = try await database.write { try $0.addNote(by: "a") }
+    let name = try name()
+    let holder = WorkerThread {
+      _ = try? PostgreSQLServer.shared().run("BEGIN; SELECT 1 FROM stream_head FOR UPDATE; SELECT pg_sleep(60)", in: name)
+    }
+    defer { holder.join() }
+    let isHeld =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = '\(name)' AND query LIKE '%pg_sleep%' AND wait_event = 'PgSleep'"
+    while try PostgreSQLServer.shared().run(isHeld).isEmpty { usleep(10_000) }
+    await withTaskGroup(of: Bool.self) { group in
+      for author in ["b", "c", "d"] {
+        group.addTask {
+          do { _ = try await database.write { try $0.addNote(by: author) } } catch DatabaseError.busy { return true } catch {}
+          return false
+        }
+      }
+      for await isRefused in group { #expect(isRefused) }
+    }
+    try PostgreSQLServer.shared().run(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%pg_sleep(60)%' AND datname = '\(name)'")
+    #expect(try await database.write { try $0.addNote(by: "e") } == 2)
+    #expect(try await database.read { try $0.authors() } == ["a", "e"])
+  }
+
   @Test func `a job that stops in the middle of a batch loses the head's row after two seconds`() async throws {
     // Two seconds are the limit itself.
     let database = try folder.open(on: .postgreSQL)

@@ -34,7 +34,9 @@ struct PostgreSQLAnswers {
   /// Takes the result over if the question was not forgotten meanwhile. Without rows it is the batch's failure.
   mutating func answer(_ address: UnsafeRawPointer, _ key: [UInt8], with result: OpaquePointer) {
     awaited -= 1
-    guard PQresultStatus(result) == PGRES_TUPLES_OK, case .awaited = groups[address]?.answers[key] else { return PQclear(result) }
+    guard PQresultStatus(result) == PGRES_TUPLES_OK, case .awaited = groups[address]?.answers[key] else {
+      return PQclear(result)
+    }
     groups[address]?.answers[key] = .known(result)
   }
 
@@ -44,7 +46,8 @@ struct PostgreSQLAnswers {
 
   /// The result, which is the caller's from now on.
   mutating func take(_ statement: PostgreSQLStatement) -> OpaquePointer? {
-    guard case .known(let result) = groups[statement.address]?.answers.removeValue(forKey: statement.key(of: statement.types.count))
+    guard
+      case .known(let result) = groups[statement.address]?.answers.removeValue(forKey: statement.key(of: statement.types.count))
     else { return nil }
     return result
   }

@@ -219,7 +219,7 @@ extension PostgreSQLConnection {
       pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: part)
     case .head(let sql):
       let isMoved = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } == Self.headIsMoved
-      pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: 0, isMovedHead: isMoved)
+      pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: 0, head: isMoved ? .hasMoved : .isHeld)
     case .question(let sql, _): pipeline.failure = .init(error: .postgreSQL(result, in: sql.description), part: 0)
     case .sync: break
     }

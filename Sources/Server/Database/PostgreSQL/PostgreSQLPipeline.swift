@@ -21,8 +21,16 @@ struct PostgreSQLPipeline {
     let error: DatabaseError
     /// Whose statement it was.
     let part: Int
-    /// The head is not where it was thought to be, and nothing else is wrong.
-    var isMovedHead = false
+    var head = Head.isThere
+
+    /// What the comparison of the head has to do with it.
+    enum Head {
+      case isThere
+      /// It is not where it was thought to be, and nothing else is wrong.
+      case hasMoved
+      /// It could not be had: another node held it for too long.
+      case isHeld
+    }
   }
 
   /// Of the running job.

@@ -183,6 +183,12 @@ final class Writer: @unchecked Sendable {
   private func trouble(with jobs: ArraySlice<WriteJob>, _ batch: Batch, _ before: WriteTransaction.Mark) -> Attempt? {
     let error = batch.failed.last?.error
     if connection.isLost || connection.hasHeadMoved { return repeatable(before, because: Self.lost(error)) }
+    if let error = connection.heldHead {
+      undo(to: before)
+      statistics.withLock { $0.failedCommits += 1 }
+      fail(jobs, error)
+      return .ended(jobs.count)
+    }
     if jobs.count == 1 {
       guard let error else { return nil }
       undo(to: before)
@@ -217,7 +223,7 @@ final class Writer: @unchecked Sendable {
       switch caught {
       case _ where connection.hasHeadMoved: return repeatable(before, because: caught)
       case .unavailable: if settle(before) { error = nil }
-      case _ where connection.hasFailed && !isAlone && !caught.isTransient:
+      case _ where connection.hasFailed && connection.heldHead == nil && !isAlone:
         undo(to: before)
         return .mustSplit
       default:

@@ -139,9 +139,14 @@ package final class Devices: Sendable {
   /// Whether what a request does is still to be kept for its device: not if it was deleted since the request came. No device is always there.
   package static func isThere(_ deviceID: DeviceID, of userID: UserID, _ tx: ReadTransaction) throws -> Bool {
     guard deviceID != Session.noDevice else { return true }
-    return try tx.first(
-      "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2", userID, deviceID
-    ) { _ in true } ?? false
+    return try tx.first(existence, userID, deviceID) { _ in true } ?? false
+  }
+
+  private static let existence: StaticString = "SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2"
+
+  /// What `isThere` will read.
+  static func questions(whether deviceID: DeviceID, isOf userID: UserID) -> [Question] {
+    deviceID == Session.noDevice ? [] : [Question(existence, userID, deviceID)]
   }
 
   /// Deletes those devices of a user for which `isRemoved` says so: tokens, keys, waiting messages, transaction IDs.

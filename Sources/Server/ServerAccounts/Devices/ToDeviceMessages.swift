@@ -85,7 +85,11 @@ package final class ToDeviceMessages: NoteFollower {
       }
     }
     let now = clock.now()
-    try await database.write { [self] tx in
+    let questions = { @Sendable in
+      Devices.questions(whether: session.deviceID, isOf: session.userID)
+        + messages.members.lazy.compactMap { UserID($0.key) }.prefix(Self.askedUsersLimit).map { Question(Self.devicesOf, $0) }
+    }
+    try await database.write(asking: questions) { [self] tx in
       guard try Devices.isThere(session.deviceID, of: session.userID, tx) else { return }
       let isNew = try tx.changes(
         """
@@ -101,13 +105,17 @@ package final class ToDeviceMessages: NoteFollower {
     }
   }
 
+  private static let devicesOf: StaticString = "SELECT device_id FROM device WHERE user_id = $1"
+  /// Of how many receivers the devices are asked for in advance.
+  private static let askedUsersLimit = 16
+
   private func store(
     _ tx: WriteTransaction, _ type: EventType, _ sender: UserID, _ messages: JSON, onlyToThemself: Bool
   ) throws -> [(userID: UserID, position: Int64)] {
     var receivers: [(userID: UserID, position: Int64)] = []
     for user in messages.members {
       guard let userID = UserID(user.key), !onlyToThemself || userID == sender else { continue }
-      let known = try tx.all("SELECT device_id FROM device WHERE user_id = $1", userID) { row in
+      let known = try tx.all(Self.devicesOf, userID) { row in
         row.identifier(0, as: DeviceID.self)
       }
       var added: [DeviceID: Int] = [:]

@@ -94,7 +94,9 @@ package final class Receipts: NoteFollower {
   }
 
   func store(_ receipt: Receipt, in room: RoomNumber, _ transaction: WriteTransaction) throws {
-    let current = try transaction.first(Self.readEvent, room, receipt.user, receipt.kind.rawValue, receipt.thread) { $0.integer(0) }
+    let current = try transaction.first(Self.readEvent, room, receipt.user, receipt.kind.rawValue, receipt.thread) {
+      $0.integer(0)
+    }
     if let current, current >= receipt.event { return }
     let position = transaction.nextPosition()
     let stored = Receipt(

@@ -139,7 +139,7 @@ package final class Rooms: Sendable {
     try transaction.execute(
       """
       INSERT INTO sent_transaction(user_id, device_id, scope, transaction_id, event_id, sent)
-      SELECT $1, $2, $3, $4, $5, $6
+      SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT)
       WHERE $7 = 1 OR EXISTS (SELECT 1 FROM device WHERE user_id = $1 AND device_id = $2)
       """, actor.userID, deviceID, scope, transactionID, event.eventID, configuration.clock.now(), deviceID == Session.noDevice)
   }
