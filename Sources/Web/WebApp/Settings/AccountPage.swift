@@ -106,12 +106,12 @@ final class AccountPage<D: DOM> {
     dom.on(close, .click) { [self] _ in
       app.dialogs.open { frame in
         ConfirmDialog(
-          app, .closeAccount, note: Strings[.closeAccountNote], action: .closeAccount, busy: .checking, in: frame,
+          Strings[.closeAccount], note: Strings[.closeAccountNote], action: .closeAccount, busy: .checking, in: frame,
           run: { [app] ended in
             app.askSurely(.deactivateAccount(erases: erases)) { result in
-              if case .failure(let error) = result { ended(error) } else { ended(nil) }
+              if case .failure(let error) = result { ended(Strings.words(for: error)) } else { ended(nil) }
             }
-          }, {})
+          })
       }
     }
   }
