@@ -106,7 +106,7 @@ async def screens(person, room, say):
     await person.message("first of all").click(button="right")
     yield "menu of a message"
     await person.choose(say["React"])
-    await page.get_by_role("dialog").get_by_role("button", name="thumbs up").first.wait_for()
+    await page.get_by_role("dialog").get_by_text("👍").first.wait_for()
     yield "emoji"
     await page.keyboard.press("Escape")
     async for name in room_dialogs(person, say):
