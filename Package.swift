@@ -82,11 +82,16 @@ let package = Package(
     module(
       "SecurityDialogs", in: "Web",
       uses: ["JSON", "EncryptionLink", "Messenger", "QRCodes", "ClientHost", "PageWidgets", "WebHost"], settings: web),
+    module(
+      "AdministrationScreens", in: "Web",
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Messenger", "PageWidgets", "PageWords", "WebHost"
+      ], settings: web),
     program(
       "WebApp", path: "Sources/Web/WebApp",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Transcripts", "Messenger", "MessageRows", "QRCodes",
-        "ClientHost", "EncryptionLink", "PageWidgets", "PageWords", "SecurityDialogs", "WebHost"
+        "AdministrationScreens", "ClientHost", "EncryptionLink", "PageWidgets", "PageWords", "SecurityDialogs", "WebHost"
       ],
       settings: web),
     program(
@@ -302,6 +307,11 @@ let package = Package(
       of: "SecurityDialogs",
       uses: [
         "JSON", "MatrixModel", "ClientCore", "ClientHost", "EncryptionLink", "Messenger", "MessengerTesting", "PageWidgets"
+      ]),
+    tests(
+      of: "AdministrationScreens",
+      uses: [
+        "JSON", "MatrixModel", "ClientCore", "AdministrationCore", "Messenger", "MessengerTesting", "PageWidgets"
       ]),
     tests(
       of: "ClientHost",

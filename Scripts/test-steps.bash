@@ -163,7 +163,7 @@ long_texts=(
   'resolution 10 Our resolver of room states beside Synapse'\''s, 100,000 cases'
   'storm 10 A minute of 200 clients, half of them hostile'
   'fuzzed 20 Ten minutes of requests made of the specification'
-  'looks 15 All screens in all looks and sizes, in languages of other letters and from right to left'
+  'looks 25 All screens in all looks and sizes, in languages of other letters and from right to left'
   'benchmarks 50 What the release build executes, takes and needs, against its thresholds'
   'soak 50 A server under load for forty minutes: nothing fails, nothing keeps growing'
 )
@@ -243,8 +243,8 @@ long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specific
 long_looks() {
   build_step || return
   check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls EncryptionWorker MessengerElement MartletCall
-  suite long-looks 'All screens in all looks and sizes, in several languages' 1500 \
-    env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only accessibility
+  suite long-looks 'All screens in all looks and sizes, in several languages' 2400 \
+    env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only accessibility,looks
 }
 
 # The modules that have property tests of more rounds.

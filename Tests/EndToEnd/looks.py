@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import time
+import zlib
 
 FIELDS = (32, 20)
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks.json")
@@ -15,6 +16,8 @@ COMPARED = {"sign-in-light", "sign-in-dark", "desktop-light", "desktop-dark", "d
             "large-text-360-menu-of-the-room", "avatars-light", "avatars-dark", "avatars-members-light", "avatars-person-light", "avatars-phone-members-light",
             "avatars-phone-room-light", "avatars-phone-room-dark", "avatars-phone-list-light", "avatars-phone-list-dark", "avatars-call", "avatars-call-phone",
             "avatars-call-speaker-phone"}
+# What test_looks compares, in each shape: many, so each by fewer fields.
+SCREENS, SCREEN_FIELDS = "screen-", (24, 15)
 # A field is another one from so much difference in a colour (0 to 255) on; and so large a part of the fields may be.
 COLOUR, SHARE = 7, 0.12
 
@@ -57,17 +60,26 @@ def share(one, other):
     return sum(max(abs(one[at + k] - other[at + k]) for k in range(3)) >= COLOUR for at in fields) / len(fields)
 
 
+def packed(means):
+    return base64.b64encode(zlib.compress(bytes(means), 9)).decode()
+
+
+def unpacked(look):
+    return zlib.decompress(base64.b64decode(look))
+
+
 async def compare(page, name, image):
-    """Whether a screenshot looks as it shall; others than those of COMPARED always do."""
-    if name not in COMPARED:
+    """Whether a screenshot looks as it shall; others than those of COMPARED and of test_looks always do."""
+    if name not in COMPARED and not name.startswith(SCREENS):
         return
-    means = await page.evaluate(MEANS, [base64.b64encode(image).decode(), *FIELDS])
+    means = await page.evaluate(MEANS, [base64.b64encode(image).decode(), *(SCREEN_FIELDS if name.startswith(SCREENS) else FIELDS)])
     looks = known()
     if ACCEPTS:
-        looks[name] = bytes(means).hex()
+        looks[name] = packed(means)
         with open(PATH, "w", encoding="utf-8") as f:
             json.dump(looks, f, indent=0, sort_keys=True)
             f.write("\n")
         return
-    different = share(means, bytes.fromhex(looks[name]))
+    assert name in looks, f"{name} is not kept yet: look at {name}.png; if it shall look so, MARTLET_ACCEPT_LOOKS=1"
+    different = share(means, unpacked(looks[name]))
     assert different <= SHARE, f"{name} looks different in {different:.0%} of its fields: see {name}.png; if it shall look so, MARTLET_ACCEPT_LOOKS=1"

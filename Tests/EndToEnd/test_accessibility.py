@@ -74,7 +74,7 @@ async def screens(person, room, say):
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
     await page.get_by_role("combobox", name=say["Search rooms, people and messages"]).fill("a")
-    await person.rooms.get_by_role("option").first.wait_for()
+    await page.get_by_role("navigation", name=say["Conversations"]).get_by_role("option").first.wait_for()
     yield "search box"
     # What is found is more than there is room for.
     size = page.viewport_size
@@ -90,7 +90,7 @@ async def screens(person, room, say):
     await button("More about this room").click()
     yield "menu of the room"
     await person.choose(say["Search in this room"])
-    await page.get_by_label(say["Search for"]).fill("ladder")
+    await page.get_by_label(say["Search for"], exact=True).fill("ladder")
     await page.get_by_text(say["Narrow the search"]).click()
     await page.get_by_label(say["Only"], exact=True).select_option(say["Pictures and videos"])
     await page.get_by_text(say["Nothing was found."]).wait_for()
@@ -106,7 +106,7 @@ async def screens(person, room, say):
     await person.message("first of all").click(button="right")
     yield "menu of a message"
     await person.choose(say["React"])
-    await page.get_by_role("dialog").get_by_role("button", name="thumbs up").first.wait_for()
+    await page.get_by_role("dialog").get_by_text("👍").first.wait_for()
     yield "emoji"
     await page.keyboard.press("Escape")
     async for name in room_dialogs(person, say):

@@ -1,8 +1,9 @@
 """Exporting a room in the web client: the file that comes out of it, what strangers wrote in it, and what happens if something fails midway."""
 import asyncio
 import json
+import re
 
-from browser import expect, in_room
+from browser import expect, in_room, open_settings, people
 from harness import test
 from test_browser import post
 from test_composer import two_in
@@ -161,3 +162,35 @@ async def _(test):
         await dialog.get_by_role("button", name="Cancel").click()
         await dialog.wait_for(state="detached")
         assert await page.evaluate(READ_FILE, "Streams.jsonl") == ""
+
+
+@test("all chats are exported from the account's settings as one file; each line says of which room it is")
+async def _(test):
+    room, users = two_in(test, "Tea")
+    alice = users["alice"]
+    other = alice.create_room(name="Cakes")
+    alice.send(other, "with plums")
+    users["boris"].send(room, "the kettle is on")
+    async with people(test, "alice") as person:
+        await person.sign_in(alice)
+        page = person.page
+        await page.evaluate(NO_PICKER)
+        await open_settings(page)
+        await person.dialog.get_by_role("tab", name="Account").click()
+        await person.dialog.get_by_role("button", name="Export all chats").click()
+        # The connection breaks: what was fetched is kept, and the button goes on.
+        broken = []
+        async def break_once(route):
+            if broken:
+                return await route.continue_()
+            broken.append(route)
+            await route.abort()
+        await page.route(re.compile("/messages"), break_once)
+        async with page.expect_download() as download:
+            await person.dialog.get_by_role("button", name="Export", exact=True).click()
+            await person.dialog.get_by_role("button", name="Try again").click()
+        _, text = await saved(download)
+        lines = [json.loads(line) for line in text.splitlines()]
+        said = {(line["room_id"], line["content"]["body"]) for line in lines if line["type"] == "m.room.message"}
+        assert said == {(room, "the kettle is on"), (other, "with plums")}, said
+        await page.get_by_text("Exported").wait_for()

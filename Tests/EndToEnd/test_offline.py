@@ -270,3 +270,45 @@ async def _(test):
         await alice.context.set_offline(False)
         await alice.begin_call()
         await page.get_by_role("button", name="Hang up").wait_for()
+
+
+@test("a chat and a room that are begun without a network say so and keep what was typed; a forwarded message waits and then arrives")
+async def _(test):
+    room, users = two_in(test, "Harbour")
+    quay, nora = users["alice"].create_room(name="Quay"), User(test.base, "nora")
+    users["boris"].send(room, "the tide is high")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        page = alice.page
+        await alice.entry("Quay").wait_for()
+        # The parts of the program that dialogs need are there by then.
+        await page.get_by_role("button", name="New conversation").first.click()
+        await alice.dialog.get_by_role("combobox", name="Name, ID or link").wait_for()
+        await page.keyboard.press("Escape")
+        await alice.go_offline()
+        await alice.message_menu("the tide is high", "Forward…")
+        await alice.dialog.get_by_label("Quay").check()
+        await alice.dialog.get_by_role("button", name="Forward", exact=True).click()
+        await alice.dialog.wait_for(state="detached")
+
+        await page.get_by_role("button", name="New conversation").first.click()
+        person = alice.dialog.get_by_role("combobox", name="Name, ID or link")
+        await person.fill(nora.user_id)
+        await alice.dialog.get_by_role("button", name="Start chat").click()
+        await alice.dialog.get_by_text(SILENT).first.wait_for()
+        await expect(person).to_have_value(nora.user_id)
+        await alice.dialog.get_by_role("tab", name="New room").click()
+        name = alice.dialog.get_by_label("Room name")
+        await name.fill("Lighthouse")
+        await alice.dialog.get_by_role("button", name="Create room").click()
+        await alice.dialog.get_by_text(SILENT).first.wait_for()
+        await alice.context.set_offline(False)
+        await expect(name).to_have_value("Lighthouse")
+        await alice.dialog.get_by_role("button", name="Create room").click()
+        await alice.heading("Lighthouse").wait_for()
+        await alice.open_room(quay)
+        await alice.sees("the tide is high")
+        await page.get_by_role("button", name="New conversation").first.click()
+        await alice.dialog.get_by_role("combobox", name="Name, ID or link").fill(nora.user_id)
+        await alice.dialog.get_by_role("button", name="Start chat").click()
+        await alice.dialog.wait_for(state="detached")
+        assert nora.sync()["rooms"]["invite"]

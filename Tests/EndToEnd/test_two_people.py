@@ -1,5 +1,6 @@
 """What a chat of two people is called and has, whose words were forwarded, what became of a call, and what fits a phone."""
 import re
+from urllib.parse import quote
 
 from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
@@ -99,10 +100,16 @@ async def _(test):
         await other.message("Missed call").wait_for()
 
 
-@test("on a phone the button that makes a new room is in view")
+@test("on a phone the button that makes a new room is in view, and ‘Show all’ stays in one line")
 async def _(test):
     room, users = two_in(test, "Folded changes of a room with a long name")
     async with in_room(test, room, {"alice": users["alice"]}, viewport=SMALL, has_touch=True, is_mobile=True, device_scale_factor=2) as one:
+        fold = one.feed.get_by_role("button", name="Show all")
+        box = await fold.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= SMALL["width"], box
+        # The words of a range have a box for each line.
+        lines = await fold.evaluate("button => { const range = document.createRange(); range.selectNodeContents(button); return range.getClientRects().length; }")
+        assert lines == 1, lines
         await one.page.get_by_role("button", name="Back to conversations").tap()
         await one.page.get_by_role("button", name="New conversation").tap()
         await one.dialog.get_by_role("tab", name="New room").tap()
@@ -146,3 +153,112 @@ async def _(test):
         for device in await devices.all():
             await device.get_by_text(re.compile("^Signed in .*Last seen")).wait_for()
         await one.picture("devices-signed-in")
+
+
+# What stands in the feed, where, after each of many frames.
+PLACES = """() => new Promise(done => {
+  const seen = new Set();
+  let frames = 0;
+  const look = () => {
+    seen.add([...document.querySelectorAll('[role=feed] article')].map(row => Math.round(row.getBoundingClientRect().top * 4)).join());
+    if (++frames < 90) requestAnimationFrame(look); else done(seen.size);
+  };
+  look();
+})"""
+
+
+# Proves C61. 5 s: a browser profile of its own.
+@test("with text of 200 % on a phone, lines of changes come to rest and keep their button whole")
+async def _(test):
+    room, users = two_in(test, "Folded changes of a room with a long name")
+    for number in range(12):
+        users["boris"].send(room, f"message {number} of a room whose lines wrap on a phone")
+    async with people(test, "alice", fresh=True, viewport={"width": 360, "height": 740}) as one:
+        await one.page.add_init_script("addEventListener('DOMContentLoaded', () => { document.documentElement.style.fontSize = '32px'; })")
+        await one.sign_in(users["alice"], room_fragment(room))
+        await one.sees("message 11")
+        await one.rest()
+        await one.page.evaluate("document.querySelector('[role=feed]').scrollTop = 0")
+        fold = one.feed.get_by_role("button", name="Show all")
+        await fold.wait_for()
+        await one.page.evaluate(PLACES)
+        assert await one.page.evaluate(PLACES) == 1, "messages move though nobody does anything"
+        box, row = await fold.bounding_box(), await one.feed.get_by_role("article").first.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360, box
+        assert row["height"] < 400, row
+
+
+@test("a chat says who started it")
+async def _(test):
+    alice, boris = User(test.base, "alice"), User(test.base, "boris")
+    alice.put(f"profile/{alice.user_id}/displayname", {"displayname": "Alice"}).ok()
+    chat = chat_of(alice, boris)
+    boris.join(chat)
+    boris.put(f"user/{boris.user_id}/account_data/m.direct", {alice.user_id: [chat]}).ok()
+    async with in_room(test, chat, {"alice": alice, "boris": boris}) as (one, other):
+        await one.told(re.compile("You started this chat"))
+        await other.told(re.compile("Alice started this chat"))
+        assert not await one.message(re.compile("created the room")).count()
+
+
+@test("a contact is chosen by name, arrives as a card that leads to the person, and mentions nobody")
+async def _(test):
+    room, users = two_in(test, "Garden")
+    carol = User(test.base, "carol")
+    carol.put(f"profile/{carol.user_id}/displayname", {"displayname": "Carol <b>Curie</b>"}).ok()
+    carol.join(users["alice"].create_room(name="Other", preset="public_chat"))
+    async with in_room(test, room, users) as (one, other):
+        await one.page.get_by_role("button", name="Send something else").click()
+        await one.choose("Contact")
+        await one.dialog.get_by_role("combobox", name="Name, ID or link").fill("curie")
+        await one.dialog.get_by_role("option", name="Carol").click()
+        for person in (one, other):
+            card = person.page.get_by_role("group", name="Carol <b>Curie</b>")
+            await card.get_by_text(carol.user_id).wait_for()
+        await check(other, "a contact", True)
+        await other.picture("contact-shared")
+        await card.get_by_role("link", name=carol.user_id).click()
+        await other.dialog.get_by_role("button", name="Message", exact=True).wait_for()
+    sent = next(event for event in users["boris"].get(room_path(room, "messages"), dir="b", limit=5).ok()["chunk"] if event["type"] == "m.room.message")
+    assert sent["content"]["m.mentions"] == {} and quote(carol.user_id, safe="") in sent["content"]["body"], sent
+
+
+# Proves C64
+@test("letters answer, edit and forward the message that has the focus; its menu shows them")
+async def _(test):
+    room, users = two_in(test, "Letters")
+    users["boris"].send(room, "the plums are ripe")
+    users["alice"].send(room, "mine, too")
+    async with in_room(test, room, {"alice": users["alice"]}) as one:
+        page = one.page
+        async def walk(*keys, to):
+            await one.feed.focus()
+            for key in keys:
+                await page.keyboard.press(key)
+            await expect(one.message(to).first).to_be_focused()
+        await walk("ArrowUp", to="mine, too")
+        await walk("ArrowUp", to="the plums are ripe")
+        await page.keyboard.press("r")
+        await page.get_by_text(re.compile("Replying to .*the plums are ripe")).wait_for()
+        await page.keyboard.press("Escape")
+        await walk("ArrowDown", to="mine, too")
+        await page.keyboard.press("E")
+        await one.composed("mine, too")
+        await page.keyboard.press("Escape")
+        await one.composed("")
+        await walk("ArrowUp", "ArrowDown", to="mine, too")
+        await page.keyboard.press("Enter")
+        await expect(one.line("Reply")).to_have_attribute("aria-keyshortcuts", "R")
+        await check(one, "a menu with keys", True)
+        await one.picture("menu-with-keys")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("f")
+        await one.dialog.get_by_role("heading", name="Forward to").wait_for()
+        # In a field they are letters.
+        await page.keyboard.type("ref")
+        await expect(one.dialog.get_by_placeholder("Room or person")).to_have_value("ref")
+        await page.keyboard.press("Escape")
+        # Whoever has clicked a message and types wants to write.
+        await one.words("the plums are ripe").click()
+        await page.keyboard.type("red ones")
+        await one.composed("red ones")

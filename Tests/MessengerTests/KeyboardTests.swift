@@ -36,6 +36,21 @@ struct KeyboardTests {
     #expect(screen.dom.focused == screen.scroller)
   }
 
+  @Test("Letters mean the row that arrows led to, not one that was clicked, and not with a modifier")
+  func letters() {
+    let screen = Screen()
+    screen.timeline.load([message(1, "one"), message(2, "two", from: bob)], head: .hidden)
+    _ = press(screen, "ArrowUp", on: screen.scroller)
+    _ = press(screen, "r")
+    #expect(screen.actions.last.map { "\($0)" }?.contains("key") == true)
+    let count = screen.actions.count
+    #expect(screen.dom.fire(.keyDown, on: screen.dom.focused, text: "r", modifiers: .control) == .pass)
+    #expect(screen.dom.fire(.keyDown, on: screen.dom.focused, text: "r", modifiers: .alt) == .pass)
+    #expect(press(screen, "F5") == .pass && screen.actions.count == count)
+    screen.dom.fire(.click, on: screen.dom.focused)
+    #expect(press(screen, "r") == .pass && screen.actions.count == count)
+  }
+
   @Test("Enter opens the menu of the row; keys on something inside are its own, but for those it has no use for")
   func enter() throws {
     let screen = Screen()

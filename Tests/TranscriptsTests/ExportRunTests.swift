@@ -59,6 +59,14 @@ struct ExportRunTests {
       format, since: since, until: until, now: 1_000, title: "Tea", topic: nil, about: "about", words: .plain)
   }
 
+  @Test("A line of an export of several rooms says of which it is")
+  func roomInLine() throws {
+    let room = try #require(RoomID("!tea:example.org"))
+    let event = try #require(Event(try JSON.parse(Array(#"{"type":"m.x","event_id":"$1","content":{}}"#.utf8))))
+    #expect(String(decoding: ExportLine(event, room: room).bytes, as: UTF8.self).contains(#""room_id":"!tea:example.org""#))
+    #expect(!String(decoding: ExportLine(event).bytes, as: UTF8.self).contains("room_id"))
+  }
+
   @Test("JSON lines are written as they come, each event once")
   func lines() throws {
     var desk = Desk(run(.jsonLines), try [[text("$1", "one"), text("$2", "two")], [text("$3", "three")]])

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import MatrixModel
 import MessengerTesting
+import PageWidgets
 import Testing
 
 @testable import WebApp

@@ -45,6 +45,7 @@ package struct ExportRun {
   private let since: Int64
   private let until: Int64
   private let now: Int64
+  private let room: RoomID?
   private let head: (title: String, topic: String?, about: String)
   private let words: TranscriptWords
   private var relations = ExportRelations(limit: ExportRun.relationsLimit)
@@ -65,14 +66,16 @@ package struct ExportRun {
   ///   - since: milliseconds since 1970; earlier events are left out.
   ///   - until: later events, and those at this time, are left out.
   ///   - now: milliseconds since 1970, for the progress.
+  ///   - room: written into each line of JSON; nil if the file is of one room.
   package init(
     _ format: Format, since: Int64?, until: Int64?, now: Int64, title: String, topic: String?, about: String,
-    words: TranscriptWords
+    room: RoomID? = nil, words: TranscriptWords
   ) {
     self.format = format
     self.since = since ?? .min
     self.until = until ?? .max
     self.now = now
+    self.room = room
     head = (title, topic, about)
     self.words = words
     next = since.map { .findStart($0) } ?? .fetch(from: nil)
@@ -120,7 +123,7 @@ package struct ExportRun {
   }
 
   private mutating func add(_ event: Event, _ time: Int64, to lines: inout [UInt8]) {
-    let line = ExportLine(event).bytes
+    let line = ExportLine(event, room: room).bytes
     if format == .html { relations.note(event, at: keptCount, count: line.count) }
     lines += line
     lines.append(UInt8(ascii: "\n"))

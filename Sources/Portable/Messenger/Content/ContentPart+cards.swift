@@ -93,6 +93,11 @@ public struct ContactBody: Sendable {
     self.lines = lines
   }
 
+  /// Somebody of the host's, with the address that leads to them.
+  package init(name: String, address: String, url: String) {
+    self.init(name: name, lines: [LinkScanner.Segment(text: address, url: url)])
+  }
+
   /// What a file says.
   public init(_ card: VCard) {
     self.init(name: card.name, organisation: card.organisation)

@@ -18,6 +18,7 @@ extension Timeline {
   func act(_ action: TimelineAction) -> Bool { onAction?(action) ?? false }
 
   func clicked(_ event: PageEvent) -> EventReply {
+    walkedRow = nil
     if event.node == parts.headRetry, event.node != .none {
       act(.retryHead)
       return .pass

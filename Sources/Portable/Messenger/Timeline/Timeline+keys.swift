@@ -28,7 +28,13 @@ extension Timeline {
       dom.focus(isInside ? view.node : parts.scroller)
       dom.flush()
       return .preventDefault
-    default: return .pass
+    default:
+      guard !isInside, walkedRow == view.id, !event.modifiers.contains(.alt),
+        event.text.utf8.count == 1 || event.text.hasSameBytes(as: "Delete")
+      else {
+        return .pass
+      }
+      return act(.key(view.id, event.text)) ? .preventDefault : .pass
     }
   }
 
@@ -68,6 +74,7 @@ extension Timeline {
     }
     for view in rendered where view.id == id { dom.focus(view.node) }
     focusedRow = id
+    walkedRow = id
     dom.flush()
     return .preventDefault
   }
@@ -77,6 +84,7 @@ extension Timeline {
   func focused(_ node: Node) {
     focusedNode = node
     focusedRow = view(of: node)?.id ?? focusedRow
+    if focusedRow != walkedRow { walkedRow = nil }
     showTools(at: node)
   }
 

@@ -46,6 +46,8 @@ public final class Timeline<D: DOM> {
   var playback: (row: RowID, part: Int, state: Playback)?
   /// The row, or something in it, that has the keyboard.
   var focusedRow: RowID?
+  /// It has the focus by keys: letters mean it. Where a pointer gave it the focus, a person who types wants to write.
+  var walkedRow: RowID?
   var focusedNode = Node.none
 
   /// The rendered rows, in the order of the page; they show the store's rows from `firstRendered` on.

@@ -45,6 +45,8 @@ public enum TimelineAction {
   case jumpToEnd
   /// The context menu of a row was asked for, at a point of the window in pixels.
   case menu(RowID, x: Double, y: Double)
+  /// A key was pressed while the row has the focus that arrow keys gave it: one character, or `Delete`. Unhandled, it is the browser's.
+  case key(RowID, String)
 }
 
 /// The actions a host can carry out. No control is drawn for the others.

@@ -16,10 +16,12 @@ package final class Menu<D: DOM> {
   }
 
   /// - Parameters:
+  ///   - key: what does the same without the menu; shown where there is a keyboard.
   ///   - isOn: for a command that turns something on and off, or one of several that holds.
   ///   - isDangerous: it takes something away for good.
   package func add(
-    _ words: String, _ icon: Drawing? = nil, isOn: Bool? = nil, isDangerous: Bool = false, _ run: @escaping () -> Void
+    _ words: String, _ icon: Drawing? = nil, key: String? = nil, isOn: Bool? = nil, isDangerous: Bool = false,
+    _ run: @escaping () -> Void
   ) {
     let item = dom.button(isDangerous ? "ma-menu-item ma-menu-danger" : "ma-menu-item", in: frame.body)
     if let icon { icon.draw(dom, in: item) }
@@ -28,6 +30,10 @@ package final class Menu<D: DOM> {
     if let isOn {
       dom.setAttribute(item, "aria-checked", isOn ? "true" : "false")
       if isOn { Drawing.check.draw(dom, in: item) }
+    }
+    if let key {
+      dom.setAttribute(dom.element("span", "ma-menu-key", text: key, in: item), "aria-hidden", "true")
+      dom.setAttribute(item, "aria-keyshortcuts", key)
     }
     if isEmpty { frame.setFirst(item) }
     isEmpty = false
@@ -38,9 +44,10 @@ package final class Menu<D: DOM> {
   }
 
   package func add(
-    _ words: Strings.Key, _ icon: Drawing? = nil, isOn: Bool? = nil, isDangerous: Bool = false, _ run: @escaping () -> Void
+    _ words: Strings.Key, _ icon: Drawing? = nil, key: String? = nil, isOn: Bool? = nil, isDangerous: Bool = false,
+    _ run: @escaping () -> Void
   ) {
-    add(Strings[words], icon, isOn: isOn, isDangerous: isDangerous, run)
+    add(Strings[words], icon, key: key, isOn: isOn, isDangerous: isDangerous, run)
   }
 
   /// A line of signs to choose from at once.

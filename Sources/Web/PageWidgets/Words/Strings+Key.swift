@@ -31,7 +31,8 @@ extension Strings {
       hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft,
       makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere,
       whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions,
-      notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith
+      notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith,
+      peopleOnServer
     // Room
     case back, details, roomSettings, chatSettings, spaceSettings, roomsInCommon, members, invitedCount, joinedAndInvited,
       openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline, joining, left, banned,
@@ -45,23 +46,23 @@ extension Strings {
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
       forwardNow, forwarding, forwarded, forwardedFrom, moreActions, react, copyLink, pin, unpin, endPoll, notificationsOff,
       sendMore, sendSilently, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll, pollQuestion, pollAnswer,
-      pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, placeSought, placeRefused, placeUnknown, ownPlace,
-      voiceMessage, stopRecording, microphoneRefused, microphoneMissing, askMicrophone, askCamera, askPlace, sendFiles, caption,
-      asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reportKind,
-      reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo, editedTimes,
-      sentSilently, eventID, viewSource, source, emoji, emojiTitle, emojiSearch, noEmoji, emojiRecent, emojiPeople, emojiNature,
-      emojiFood, emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags, reactions, readers, playFailed, editing,
-      replyingTo, unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere,
-      previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults,
-      narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted,
-      shownCount, notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat,
-      exportTitle, exportNote, exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting,
-      exportedSoFar, exported, exportNothing, exportNotWritten, exportCut, exportDaysWrong, exportAbout, jumpToDate, date, jump,
-      messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews, encryptedPreviews, encryptedPreviewsNote,
-      noPreviewOf, shortcuts, nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList,
-      formatting, link, slideToCancel, stickers, ownStickers, loadingStickers, noStickers, addSticker, makeSticker, stickerMade,
-      removeStickers, gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters,
-      pinnedCount, skinTone
+      pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, sendContact, shareContact, placeSought,
+      placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, askMicrophone,
+      askCamera, askPlace, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson,
+      reportNote, reportReason, reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting,
+      reported, messageInfo, editedTimes, sentSilently, eventID, viewSource, source, emoji, emojiTitle, emojiSearch, noEmoji,
+      emojiRecent, emojiPeople, emojiNature, emojiFood, emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags,
+      reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread,
+      markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor,
+      searching, nothingFound, moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files,
+      links, sinceDay, untilDay, wordsWanted, shownCount, notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage,
+      noPictures, noFiles, noLinks, exportChat, exportTitle, exportNote, exportFormat, exportPage, exportLines, exportSince,
+      exportUntil, exportNow, exporting, exportedSoFar, exported, exportNothing, exportNotWritten, exportCut, exportAll,
+      exportAllNote, exportSkipped, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay, calendarEntry,
+      firstUnread, nothingUnread, linkPreviews, encryptedPreviews, encryptedPreviewsNote, noPreviewOf, shortcuts, messageKeys,
+      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
+      slideToCancel, stickers, ownStickers, loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers,
+      gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote,
@@ -104,11 +105,11 @@ extension Strings {
     // What happened in a room; {0} did it
     case because, joined, leftRoom, invitedMember, inviteRejected, inviteWithdrawn, kicked, bannedMember, unbanned, knocked,
       knockAccepted, knockDenied, knockWithdrawn, renamed, nameRemoved, avatarChanged, someoneInvited,
-      thirdPartyInviteWithdrawn, roomCreated, roomNamed, roomNameRemoved, topicSet, topicRemoved, roomAvatarChanged, addressSet,
-      addressRemoved, addressesChanged, encryptionEnabled, joinPublic, joinKnock, joinRestricted, joinInvite, historyWorld,
-      historyShared, historyInvited, historyJoined, historyChanged, guestsAllowed, guestsForbidden, powerChanged,
-      powerLevelsChanged, powerLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded, childRemoved,
-      parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
+      thirdPartyInviteWithdrawn, roomCreated, chatStarted, chatStartedYou, roomNamed, roomNameRemoved, topicSet, topicRemoved,
+      roomAvatarChanged, addressSet, addressRemoved, addressesChanged, encryptionEnabled, joinPublic, joinKnock, joinRestricted,
+      joinInvite, historyWorld, historyShared, historyInvited, historyJoined, historyChanged, guestsAllowed, guestsForbidden,
+      powerChanged, powerLevelsChanged, powerLevel, pinned, unpinned, pinsChanged, serverACLChanged, roomUpgraded, childAdded,
+      childRemoved, parentAdded, parentRemoved, ruleSet, ruleRemoved, settingsChanged
     // Account
     case isItYou, passwordToGoOn, goOnElsewhere, openPage, goOn, checking, passwordWrong, notDoneYet, settings, privacy,
       keyboard, aboutMartlet, aboutNote, server, profileTab, appearance, devices, account, presence, presenceOnline,

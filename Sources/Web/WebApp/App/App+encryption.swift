@@ -136,7 +136,7 @@ extension App {
     let name = client.room(room)?.displayName(of: user).string ?? user.string
     dialogs.open {
       ConfirmDialog(
-        self, Strings[.keysChanged, name], note: Strings[.keysChangedNote], action: .sendAnyway, busy: .sending, in: $0,
+        Strings[.keysChanged, name], note: Strings[.keysChangedNote], action: .sendAnyway, busy: .sending, in: $0,
         run: { [self] ended in
           effects.encryption.perform(.acceptIdentity(of: user.text)) { _ in ended(nil) }
         }, { [self] in ask(.sending(.retry(room, .item(item.id)))) })

@@ -104,11 +104,11 @@ final class AdvancedPage<D: DOM> {
     app.dialogs.open { [app, room] in
       var new: RoomID?
       _ = ConfirmDialog(
-        app, .upgrade, note: Strings[.upgradeNote, version.string], action: .upgrade,
+        Strings[.upgrade], note: Strings[.upgradeNote, version.string], action: .upgrade,
         busy: .creating, in: $0,
         run: { ended in
           app.ask(.upgrade(room, to: version)) { result in
-            if case .failure(let error) = result { return ended(error) }
+            if case .failure(let error) = result { return ended(Strings.words(for: error)) }
             if case .success(let made) = result { new = made }
             ended(nil)
           }

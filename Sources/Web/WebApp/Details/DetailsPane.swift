@@ -41,7 +41,8 @@ final class DetailsPane<D: DOM> {
     dom.element("h2", "ma-list-title", text: .about, in: header)
     close = dom.button("ma-round", icon: .close, label: .close, in: header)
     let scroller = dom.element("div", "ma-details-body", in: node)
-    person = PersonDetails(app, in: scroller)
+    let end = dom.element("div", "ma-lines")
+    person = PersonDetails(app, in: scroller, end: end)
     let about = dom.element("div", "ma-details-part", in: scroller)
     title = RoomTitle(app, in: about)
     safety = SafetyLine(dom, in: scroller)
@@ -54,7 +55,7 @@ final class DetailsPane<D: DOM> {
     since = TextView(dom, "p", "ma-note", in: people)
     members = MemberList(app, in: people)
     group = [about, people]
-    let end = dom.element("div", "ma-lines", in: scroller)
+    dom.append(end, to: scroller)
     let report = dom.button("ma-line", icon: .flag, in: end)
     let leave = dom.button("ma-line ma-line-danger", icon: .exit, in: end)
     conversationLines = [shared, pinned, notifications]

@@ -32,7 +32,8 @@ final class PersonDetails<D: DOM> {
     let isBlocked: Bool
   }
 
-  init(_ app: App<D>, in parent: Node) {
+  /// - Parameter end: gets what is rarely done, below all else.
+  init(_ app: App<D>, in parent: Node, end: Node) {
     self.app = app
     dom = app.dom
     node = dom.element("div", "ma-details-part", in: parent)
@@ -43,7 +44,7 @@ final class PersonDetails<D: DOM> {
     trust = app.verifications.trustLine(in: node)
     address = dom.element("div", in: node)
     common = dom.element("div", "ma-section ma-people", in: node)
-    block = dom.button("ma-line ma-line-danger", in: node)
+    block = dom.button("ma-line ma-line-danger", in: end)
     dom.on(block, .click) { [self] _ in toggleBlock() }
   }
 
@@ -51,6 +52,7 @@ final class PersonDetails<D: DOM> {
   func update(_ state: Room?) {
     user = state?.directUserID
     dom.setFlag(node, "hidden", user == nil)
+    dom.setFlag(block, "hidden", user == nil)
     guard let state, let user else { return }
     let title = Strings.words(for: state.name)
     avatar.show(id: user.string, name: title, source: app.avatarSource(state.avatar(of: user) ?? state.avatar))

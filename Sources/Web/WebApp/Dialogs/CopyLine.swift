@@ -10,7 +10,7 @@ struct CopyLine<D: DOM> {
     let line = dom.element("div", "ma-copy-line", in: parent)
     let texts = dom.element("div", "ma-copy-texts", in: line)
     dom.element("span", "ma-field-label", text: label, in: texts)
-    dom.element("span", "ma-copy-text", text: text, in: texts)
+    dom.element("bdi", "ma-copy-text", text: text, in: texts)
     let copy = dom.button("ma-button ma-small", .copy, in: line)
     dom.on(copy, .click) { _ in
       Host.copyToClipboard(text) { isDone in if isDone { app.notices.show(.copied) } }

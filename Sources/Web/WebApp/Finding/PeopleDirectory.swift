@@ -15,6 +15,7 @@ final class PeopleDirectory<D: DOM> {
   private let frame: DialogFrame<D>
   private let others: Set<UserID>
   private let chosen: (UserID) -> Void
+  private let title: Node
   private let list: Node
   private let more: MoreButton<D>
   private var next: ByteString?
@@ -34,6 +35,8 @@ final class PeopleDirectory<D: DOM> {
     self.others = Set(others)
     self.chosen = chosen
     dom = app.dom
+    title = dom.element("h3", "ma-field-label", text: .peopleOnServer, in: node)
+    dom.setFlag(title, "hidden", true)
     list = dom.element("div", "ma-members", in: node)
     dom.setAttribute(list, "role", "list")
     dom.setLabel(list, .people)
@@ -69,6 +72,7 @@ final class PeopleDirectory<D: DOM> {
   }
 
   private func add(_ person: PeopleFinder.Person) -> Node {
+    if buttons.isEmpty { dom.setFlag(title, "hidden", false) }
     let item = dom.element("div", in: list)
     dom.setAttribute(item, "role", "listitem")
     let button = dom.button("ma-member", in: item)

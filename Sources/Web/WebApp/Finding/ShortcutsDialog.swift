@@ -9,8 +9,14 @@ struct ShortcutList<D: DOM> {
       ("Ctrl K", .searchAll), ("F6", .nextPart), ("↑ ↓", .nextEntry), ("Enter", .moreActions), ("Esc", .markRead),
       ("⇧ Enter", .newLine), ("↑", .editLast), ("Ctrl /", .shortcuts)
     ]
+    Self.add(known + TextMark.all.map { ($0.keys, $0.words) }, dom, in: parent)
+    dom.element("h3", "ma-field-label", text: .messageKeys, in: parent)
+    Self.add(MessageMenu<D>.Choice.withKeys, dom, in: parent)
+  }
+
+  private static func add(_ known: [(keys: String, words: Strings.Key)], _ dom: D, in parent: Node) {
     let list = dom.element("dl", "ma-shortcuts", in: parent)
-    for (keys, words) in known + TextMark.all.map({ ($0.keys, $0.words) }) {
+    for (keys, words) in known {
       dom.setAttribute(dom.element("dt", text: keys, in: list), "dir", "ltr")
       dom.element("dd", text: Strings[words], in: list)
     }

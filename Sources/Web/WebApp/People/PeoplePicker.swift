@@ -121,6 +121,9 @@ final class PeoplePicker<D: DOM> {
   /// Those who are offered at the moment.
   var offered: [UserID] { options.map { $0.person.userID } }
 
+  /// What somebody who is offered is called; of others the ID.
+  func name(of user: UserID) -> ByteString { options.first { $0.person.userID == user }?.person.name ?? user.text }
+
   func focus() { field.focus() }
 
   /// Chooses people who are known beforehand.

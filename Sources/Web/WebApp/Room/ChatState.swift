@@ -86,8 +86,8 @@ extension App {
     let content = Array(#"{"algorithm":"m.megolm.v1.aes-sha2"}"#.utf8)
     dialogs.open {
       ConfirmDialog(
-        self, .turnOnEncryptionAsk, note: Strings[.encryptRoomNote], action: .turnOn, busy: .turningOn, in: $0,
-        run: { [self] in save(.setState(.encryption, content, of: room), $0) }, {})
+        Strings[.turnOnEncryptionAsk], note: Strings[.encryptRoomNote], action: .turnOn, busy: .turningOn, in: $0,
+        run: { [self] ended in save(.setState(.encryption, content, of: room)) { ended($0.map { Strings.words(for: $0) }) } })
     }
   }
 }

@@ -96,6 +96,7 @@ final class Conversation<D: DOM> {
     case .toggleFold(let row) where Folding.isNote(row): if let user = feed.user(of: row) { open(user) }
     case .toggleFold(let row): feed.toggleFold(row)
     case .menu(let row, _, _): return openMenu(row)
+    case .key(let row, let key): return feed.item(row).map { MessageMenu(self).run(key: key, on: $0) } ?? false
     case .openMedia(let row, let part, let item): openMedia(row, part: part, item: item)
     case .openFile(let row, let part): if let file = file(row, part: part, item: 0) { download(file, in: row) }
     case .openLink(let row, let url): return open(link: url, in: row)

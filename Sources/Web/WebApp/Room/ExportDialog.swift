@@ -7,12 +7,14 @@ import PageWords
 import Transcripts
 import WebHost
 
-/// Asks what of a room is exported, and as what; then shows how far it is. What failed goes on where it was.
+/// Asks what of a room, or of all rooms, is exported, and as what; then shows how far it is. What failed goes on where it was.
 final class ExportDialog<D: DOM> {
   private let app: App<D>
   private let dom: D
   private let frame: DialogFrame<D>
-  private let room: Room
+  private let rooms: [Room]
+  /// Of all rooms: one file of lines, with the room in each.
+  private let isAll: Bool
   private let form: Node
   private let choice: Choice<D>
   private let since: Field<D>
@@ -24,18 +26,31 @@ final class ExportDialog<D: DOM> {
   private var note = Node.none
   private var run: ExportRun?
   private var file: ExportFile?
+  /// Which of the rooms it is at.
+  private var place = 0
+  /// Events of the rooms before it, and how many of these the server does not show.
+  private var count = 0
+  private var skipped = 0
+  /// A room is larger than an export.
+  private var isCut = false
 
+  /// - Parameter room: nil exports all that the user has joined.
   @discardableResult
-  init(_ app: App<D>, _ room: Room, in frame: DialogFrame<D>) {
+  init(_ app: App<D>, _ room: Room?, in frame: DialogFrame<D>) {
     self.app = app
     self.frame = frame
-    self.room = room
+    isAll = room == nil
+    rooms = room.map { [$0] } ?? app.client.roomIDs.compactMap { app.client.room($0) }.filter { $0.membership == .join }
     dom = app.dom
-    frame.setTitle(.exportTitle)
+    frame.setTitle(isAll ? .exportAll : .exportTitle)
     form = dom.element("form", "ma-form", in: frame.body)
-    dom.element("p", "ma-note", text: .exportNote, in: form)
+    dom.element("p", "ma-note", text: isAll ? .exportAllNote : .exportNote, in: form)
     choice = Choice(
       dom, Strings[.exportFormat], [("", Strings[.exportPage]), ("jsonl", Strings[.exportLines])], selected: "", in: form)
+    if isAll {
+      format = .jsonLines
+      dom.setFlag(choice.node, "hidden", true)
+    }
     let days = dom.element("div", "ma-export-days", in: form)
     since = Field(dom, .exportSince, kind: "date", in: days)
     until = Field(dom, .exportUntil, kind: "date", in: days)
@@ -59,14 +74,9 @@ final class ExportDialog<D: DOM> {
     dom.setText(trouble, "")
     submit.setBusy(true)
     if run != nil { return step() }
-    let (first, last) = (CalendarDay(since.text)?.number, CalendarDay(until.text)?.number)
-    if let first, let last, last < first { return fail(Strings[.exportDaysWrong]) }
-    let title = Strings.words(for: room.name)
-    let now = Host.wallClockMilliseconds()
-    let new = ExportRun(
-      format, since: first.map { Host.startOfDay($0) }, until: last.map { Host.startOfDay($0 + 1) }, now: now,
-      title: title, topic: room.topic?.string, about: Strings[.exportAbout, Host.dateTimeLabel(now)],
-      words: .page(of: room, app))
+    if let first = firstDay, let last = lastDay, last < first { return fail(Strings[.exportDaysWrong]) }
+    guard let new = newRun() else { return nothing() }
+    let title = isAll ? Strings[.exportAll] : Strings.words(for: rooms[0].name)
     ExportFile.open(named: title + format.fileEnding, mediaType: format.mediaType) { [self] opened in
       guard frame.isOpen else { return }
       // They changed their mind where the file goes.
@@ -75,6 +85,20 @@ final class ExportDialog<D: DOM> {
       showProgress()
       step()
     }
+  }
+
+  private var firstDay: Int? { CalendarDay(since.text)?.number }
+  private var lastDay: Int? { CalendarDay(until.text)?.number }
+
+  /// Of the room that it is at; nil behind the last.
+  private func newRun() -> ExportRun? {
+    guard rooms.indices.contains(place) else { return nil }
+    let room = rooms[place]
+    let now = Host.wallClockMilliseconds()
+    return ExportRun(
+      format, since: firstDay.map { Host.startOfDay($0) }, until: lastDay.map { Host.startOfDay($0 + 1) }, now: now,
+      title: Strings.words(for: room.name), topic: room.topic?.string,
+      about: Strings[.exportAbout, Host.dateTimeLabel(now)], room: isAll ? room.id : nil, words: .page(of: room, app))
   }
 
   private func showProgress() {
@@ -93,14 +117,16 @@ final class ExportDialog<D: DOM> {
   /// Carries out what comes next. Nothing does once the dialog is closed.
   private func step() {
     guard let run, let file, frame.isOpen else { return }
-    let part = Int(run.progress * 1000)
+    guard rooms.indices.contains(place) else { return finish(file) }
+    let room = rooms[place].id
+    let part = Int((Double(place) + run.progress) / Double(rooms.count) * 1000)
     dom.setAttribute(bar, "value", "\(part)")
-    dom.setText(note, Strings[.exportedSoFar, count: run.count])
+    dom.setText(note, Strings[.exportedSoFar, count: count + run.count])
     dom.flush()
     switch run.next {
-    case .findStart(let time): findStart(time)
+    case .findStart(let time): findStart(time, room)
     case .fetch(let from):
-      app.ask(.messages(in: room.id, direction: .forwards, from: from, limit: ExportRun.pageEvents)) { [self] result in
+      app.ask(.messages(in: room, direction: .forwards, from: from, limit: ExportRun.pageEvents)) { [self] result in
         take(result) { $0.took($1.events, next: $1.nextBatch) }
       }
     case .keep(let bytes): file.keep(bytes) { [self] in wrote($0) }
@@ -111,24 +137,43 @@ final class ExportDialog<D: DOM> {
         self.run?.read(parts)
         step()
       }
-    case .finish: finish(run, file)
+    case .finish: goOn()
     }
   }
 
   /// The token that stands before the first event of that time.
-  private func findStart(_ time: Int64) {
-    app.ask(.event(at: time, in: room.id, direction: .forwards)) { [self] result in
+  private func findStart(_ time: Int64, _ room: RoomID) {
+    app.ask(.event(at: time, in: room, direction: .forwards)) { [self] result in
       switch result {
       case .success(let found):
-        app.ask(.context(of: found.id, in: room.id, limit: 1)) { [self] result in
+        app.ask(.context(of: found.id, in: room, limit: 1)) { [self] result in
           take(result) { $0.begins(at: $1.start) }
         }
       case .failure(.refused(404, _, _, _)):
         run?.begins(at: nil)
         step()
-      case .failure(let error): fail(Strings.words(for: error))
+      case .failure(let error): refused(error)
       }
     }
+  }
+
+  /// Of all rooms, those that the server does not show are left out.
+  private func refused(_ error: ClientError) {
+    guard isAll, case .refused(let status, _, _, _) = error, status == 403 || status == 404 else {
+      return fail(Strings.words(for: error))
+    }
+    skipped += 1
+    goOn()
+  }
+
+  /// To the next room, or to the end.
+  private func goOn() {
+    guard let run else { return }
+    count += run.count
+    if run.isCut { isCut = true }
+    place += 1
+    if let next = newRun() { self.run = next }
+    step()
   }
 
   private func take<Answer>(_ result: Result<Answer, ClientError>, _ change: (inout ExportRun, Answer) -> Void) {
@@ -138,7 +183,7 @@ final class ExportDialog<D: DOM> {
       change(&changed, answer)
       run = changed
       step()
-    case .failure(let error): fail(Strings.words(for: error))
+    case .failure(let error): refused(error)
     }
   }
 
@@ -148,17 +193,21 @@ final class ExportDialog<D: DOM> {
     step()
   }
 
-  private func finish(_ run: ExportRun, _ file: ExportFile) {
-    guard run.count > 0 else {
-      frame.close()
-      return app.notices.show(.exportNothing, isTrouble: true)
-    }
+  private func finish(_ file: ExportFile) {
+    guard count > 0 else { return nothing() }
     file.finish { [self] isDone in
       guard frame.isOpen else { return }
       guard isDone else { return fail(Strings[.exportNotWritten]) }
       frame.close()
-      app.notices.show(run.isCut ? Strings[.exportCut, "\(run.count)"] : Strings[.exported, count: run.count])
+      var words = isCut ? Strings[.exportCut, "\(count)"] : Strings[.exported, count: count]
+      if skipped > 0 { words += " " + Strings[.exportSkipped, count: skipped] }
+      app.notices.show(words)
     }
+  }
+
+  private func nothing() {
+    frame.close()
+    app.notices.show(.exportNothing, isTrouble: true)
   }
 
   /// What was fetched is kept: the button goes on from here.

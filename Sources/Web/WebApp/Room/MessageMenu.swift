@@ -36,11 +36,23 @@ struct MessageMenu<D: DOM> {
         if index > 0 { menu.divide() }
         for choice in group {
           let (words, icon) = look(of: choice)
-          menu.add(words, icon, isDangerous: choice == .delete) { run(choice, item) }
+          menu.add(words, icon, key: choice.key, isDangerous: choice == .delete) { run(choice, item) }
         }
       }
     }
     return true
+  }
+
+  /// What a key does with the message that has the focus; false if it does nothing.
+  func run(key: String, on item: TimelineItem) -> Bool {
+    let key = key.asciiLowercased
+    for group in groups(for: item) {
+      for choice in group where choice.key?.asciiLowercased.hasSameBytes(as: key) ?? false {
+        run(choice, item)
+        return true
+      }
+    }
+    return false
   }
 
   /// Answering; copying; what it is and what became of it; getting rid of it.
@@ -231,6 +243,34 @@ struct MessageMenu<D: DOM> {
       default: break
       }
     }
+  }
+}
+
+extension MessageMenu.Choice {
+  /// The key that does the same while the message has the focus.
+  var key: String? {
+    switch self {
+    case .reply: "R"
+    case .react: "A"
+    case .thread: "T"
+    case .forward: "F"
+    case .edit: "E"
+    case .copy: "C"
+    case .pin, .unpin: "P"
+    case .save, .unsave: "S"
+    case .unread: "U"
+    case .info: "I"
+    case .delete: "Delete"
+    default: nil
+    }
+  }
+
+  /// Those that the list of shortcuts has, with their words.
+  static var withKeys: [(keys: String, words: Strings.Key)] {
+    [
+      ("R", .reply), ("A", .react), ("T", .replyInThread), ("F", .forward), ("E", .edit), ("C", .copyText), ("P", .pin),
+      ("S", .saveMessage), ("U", .unreadFromHere), ("I", .messageInfo), ("Delete", .delete)
+    ]
   }
 }
 

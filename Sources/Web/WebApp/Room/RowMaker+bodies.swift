@@ -21,7 +21,11 @@ extension RowMaker {
       {
         return .parts([.custom(drawn)])
       }
-      return rich(message, room).map { .parts([.rich($0)]) } ?? .text(message.body.string)
+      guard let rich = rich(message, room) else { return .text(message.body.string) }
+      let contact = message.sharedContact(rich) { user in
+        room.membership(of: user) == nil ? nil : room.displayName(of: user).string
+      }
+      return .parts([contact.map { .contact($0) } ?? .rich(rich)])
     case .emote:
       return rich(message, room).map { .parts([.rich($0)], tone: .emote) } ?? .emote(message.body.string)
     case .notice:

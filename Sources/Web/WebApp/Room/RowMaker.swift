@@ -89,6 +89,10 @@ final class RowMaker<D: DOM> {
     if case .callLeft(_, let call?) = change {
       return Strings[.endedCall, ClockText.minutes(call.durationMilliseconds), names(call.participants, room)]
     }
+    if case .created = change, room.directUserID != nil {
+      return item.sender == app.userID
+        ? Strings[.chatStartedYou] : Strings[.chatStarted, room.displayName(of: item.sender).string]
+    }
     return Strings.words(for: change, by: room.displayName(of: item.sender).string) { room.displayName(of: $0).string }
   }
 

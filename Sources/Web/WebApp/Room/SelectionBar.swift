@@ -118,7 +118,7 @@ final class SelectionBar<D: DOM> {
     let others = all.count - own.count
     app.dialogs.open { [self] frame in
       ConfirmDialog(
-        app, Strings[.deleteSelectedQuestion, count: own.count],
+        Strings[.deleteSelectedQuestion, count: own.count],
         note: others > 0 ? Strings[.deleteSelectedOthers, count: others] : "", action: .delete, busy: .removing, in: frame,
         run: { [self] ended in
           // The outbox has them from here on, also without a network.

@@ -24,6 +24,11 @@ extension Writer {
       menu.add(.sendPlace, .place) { [self] in
         app.dialogs.open { next in PlaceDialog(dom, in: next) { [self] in send(.location($0), isSilent: $1) } }
       }
+      if app.embedding == nil {
+        menu.add(.sendContact, .user) { [self] in
+          app.dialogs.open { next in ContactDialog(app, in: next) { [self] in send($0) } }
+        }
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import AdministrationCore
+import AdministrationScreens
 import ClientCore
 import JSON
 import MatrixModel
@@ -141,7 +142,7 @@ final class MainScreen<D: DOM> {
     dom.setFlag(body, "hidden", true)
     app.need(.administration) { [self] in
       guard app.main === self, app.place == place else { return }
-      let screen = administration ?? AdministrationScreen(app, in: root)
+      let screen = administration ?? AdministrationScreen(app.administrationContext, in: root)
       administration = screen
       screen.show(address)
     }

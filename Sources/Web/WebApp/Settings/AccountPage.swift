@@ -31,6 +31,7 @@ final class AccountPage<D: DOM> {
     trouble = frame.trouble(in: page)
     emails = dom.element("div", "ma-form", in: page)
     again = MoreButton(dom, busy: .checking, in: page)
+    addExport(in: page)
     addEnd(in: page)
     again.onPress = { [self] in
       dom.setText(trouble, "")
@@ -94,6 +95,16 @@ final class AccountPage<D: DOM> {
     dom.on(add, .click) { [self] _ in app.dialogs.open { MailDialog(app, .newAddress, in: $0) { [self] in loadEmails() } } }
   }
 
+  // MARK: Export
+
+  private func addExport(in page: Node) {
+    let part = dom.element("div", "ma-form", in: page)
+    dom.element("h3", "ma-field-label", text: .exportAll, in: part)
+    dom.element("p", "ma-note", text: .exportAllNote, in: part)
+    let export = dom.button("ma-button", .exportAll, in: part)
+    dom.on(export, .click) { [app] _ in app.dialogs.open { ExportDialog(app, nil, in: $0) } }
+  }
+
   // MARK: The end
 
   private func addEnd(in page: Node) {
@@ -106,12 +117,12 @@ final class AccountPage<D: DOM> {
     dom.on(close, .click) { [self] _ in
       app.dialogs.open { frame in
         ConfirmDialog(
-          app, .closeAccount, note: Strings[.closeAccountNote], action: .closeAccount, busy: .checking, in: frame,
+          Strings[.closeAccount], note: Strings[.closeAccountNote], action: .closeAccount, busy: .checking, in: frame,
           run: { [app] ended in
             app.askSurely(.deactivateAccount(erases: erases)) { result in
-              if case .failure(let error) = result { ended(error) } else { ended(nil) }
+              if case .failure(let error) = result { ended(Strings.words(for: error)) } else { ended(nil) }
             }
-          }, {})
+          })
       }
     }
   }

@@ -95,7 +95,7 @@ final class EncryptionPage<D: DOM> {
       guard found != .disabled else { return setUp(button) }
       app.dialogs.open {
         ConfirmDialog(
-          app, .newRecoveryKeyAsk, note: Strings[.newRecoveryKeyNote], action: .newRecoveryKey, busy: .creating, in: $0,
+          Strings[.newRecoveryKeyAsk], note: Strings[.newRecoveryKeyNote], action: .newRecoveryKey, busy: .creating, in: $0,
           run: { ended in ended(nil) }, { [self] in setUp(button) })
       }
     }
@@ -164,7 +164,7 @@ final class EncryptionPage<D: DOM> {
     dom.on(button, .click) { [self] _ in
       app.dialogs.open {
         ConfirmDialog(
-          app, .resetKeysAsk, note: Strings[.resetKeysNote], action: .resetKeysNow, busy: .creating, in: $0,
+          Strings[.resetKeysAsk], note: Strings[.resetKeysNote], action: .resetKeysNow, busy: .creating, in: $0,
           run: { ended in ended(nil) }, { [self] in reset() })
       }
     }

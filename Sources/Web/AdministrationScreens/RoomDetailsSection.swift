@@ -75,7 +75,7 @@ final class RoomDetailsSection<D: DOM> {
     if isBlocked {
       page.tool(.adminUnblock, in: tools) { [self] in
         page.ask(.block(id, false)) { [self] _ in
-          page.app.notices.show(.adminDone)
+          page.say(.adminDone)
           load()
         }
       }
@@ -94,7 +94,7 @@ final class RoomDetailsSection<D: DOM> {
   private func askDeletion(_ name: String) {
     var blocks = false
     var reason: Field<D>?
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       FormDialog(
         dom, Strings[.adminDeleteRoomQuestion, name], Strings[.adminDeleteRoomNote], action: .adminDeleteRoom,
         isDangerous: true, in: frame,
@@ -116,7 +116,7 @@ final class RoomDetailsSection<D: DOM> {
 
   private func askPurge(_ name: String) {
     var day: Field<D>?
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       FormDialog(
         dom, Strings[.adminPurgeQuestion, name], Strings[.adminPurgeNote], action: .adminPurge, isDangerous: true, in: frame,
         fields: { [self] form in
@@ -148,7 +148,7 @@ final class RoomDetailsSection<D: DOM> {
         dom.setText(progress, Strings[.adminFailed, ended.error.string])
       } else {
         dom.setText(progress, Strings[done])
-        page.app.notices.show(done)
+        page.say(done)
         then()
       }
     }
@@ -166,7 +166,7 @@ final class RoomDetailsSection<D: DOM> {
       dom.setText(note, users.isEmpty ? Strings[.adminNobody] : "")
       for user in users.prefix(Self.membersLimit) {
         let item = dom.element("li", in: list)
-        if user.serverName == page.app.userID?.serverName {
+        if user.serverName == page.user?.serverName {
           page.link(user.string, .users, user.text, in: item)
         } else {
           dom.element("span", text: user.string, in: item)

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import PageWords
 import WebHost
 
 /// What users reported, the newest first; several can be dismissed at once.
@@ -46,11 +47,12 @@ final class ReportsSection<D: DOM> {
 
   private func ask() {
     guard let chosen = list?.list.chosenItems, !chosen.isEmpty else { return }
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       _ = ConfirmDialog(
-        page.app, Strings[.adminDismissSeveral, count: chosen.count], note: Strings[.adminDismissNote],
-        action: .adminDismiss, busy: .adminWorking, in: frame, run: { [self] in dismiss(chosen[...], $0) },
-        { [page] in page.app.notices.show(.adminDone) })
+        Strings[.adminDismissSeveral, count: chosen.count], note: Strings[.adminDismissNote],
+        action: .adminDismiss, busy: .adminWorking, in: frame,
+        run: { [self] ended in dismiss(chosen[...]) { ended($0.map { Strings.words(for: $0) }) } },
+        { [page] in page.say(.adminDone) })
     }
   }
 

@@ -30,7 +30,7 @@ struct FileTable<D: DOM> {
         let words: Strings.Key = file.isQuarantined ? .adminRelease : .adminQuarantine
         let quarantine = page.tool(words, in: tools) {
           page.ask(.quarantine(file.id, of: server, !file.isQuarantined)) { _ in
-            page.app.notices.show(.adminDone)
+            page.say(.adminDone)
             reload()
           }
         }

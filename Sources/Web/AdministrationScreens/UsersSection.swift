@@ -39,11 +39,11 @@ struct UsersSection<D: DOM> {
       list.reload()
     }
     let create = dom.button("ma-button ma-primary", .adminCreateUser, icon: .plus, in: tools)
-    dom.on(create, .click) { _ in page.app.dialogs.open { Self.askNewUser(page, in: $0) } }
+    dom.on(create, .click) { _ in page.openDialog { Self.askNewUser(page, in: $0) } }
   }
 
   private static func askNewUser(_ page: AdministrationPage<D>, in frame: DialogFrame<D>) {
-    let (app, dom) = (page.app, page.dom)
+    let dom = page.dom
     var (name, displayName, password): (Field<D>?, Field<D>?, Field<D>?)
     var isAdministrator = false
     FormDialog(
@@ -58,14 +58,14 @@ struct UsersSection<D: DOM> {
         CheckBox(dom, Strings[.adminMakeAdministrator], isOn: false, in: form) { isAdministrator = $0 }
       }
     ) { dialog in
-      guard let name, let displayName, let password, let server = app.userID?.serverName else { return }
+      guard let name, let displayName, let password, let server = page.user?.serverName else { return }
       let typed = name.text.trimmed.asciiLowercased
       guard let user = UserID("@" + typed + ":" + server.string), !typed.utf8.isEmpty else {
         return dialog.fail(name, Strings[.userNameWrong])
       }
       guard password.text.utf8.count >= 8 else { return dialog.fail(password, Strings[.passwordShort]) }
       // Putting an account that is there would change it.
-      app.ask(.administeredUser(user)) { result in
+      page.context.ask(.administeredUser(user)) { result in
         if case .success = result { return dialog.fail(name, Strings[.userNameTaken]) }
         page.ask(
           .createUser(
@@ -95,7 +95,7 @@ extension UserFilter {
 extension AdministrationPage {
   func avatar(_ user: AdministeredUser, in parent: Node) {
     dom.avatar("ma-avatar-small", in: parent).show(
-      id: user.id.string, name: user.title.string, source: app.avatarSource(user.avatar))
+      id: user.id.string, name: user.title.string, source: context.avatarSource(user.avatar))
   }
 
   /// What is to be known of an account at a glance.

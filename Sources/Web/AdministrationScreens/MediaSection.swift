@@ -27,7 +27,7 @@ struct MediaSection<D: DOM> {
         _ = row.cell(Host.byteCountLabel(usage.bytes))
       })
     let delete = dom.button("ma-button ma-danger", .adminDeleteOld, icon: .bin, in: tools)
-    dom.on(delete, .click) { _ in page.app.dialogs.open { Self.askDay(page, in: $0) { list.reload() } } }
+    dom.on(delete, .click) { _ in page.openDialog { Self.askDay(page, in: $0) { list.reload() } } }
   }
 
   private static func askDay(_ page: AdministrationPage<D>, in frame: DialogFrame<D>, _ then: @escaping () -> Void) {
@@ -45,7 +45,7 @@ struct MediaSection<D: DOM> {
       guard let number = CalendarDay(day.text)?.number else { return dialog.fail(day, Strings[.adminDayMissing]) }
       page.ask(.deleteFiles(before: Host.startOfDay(number)), failed: { dialog.fail(Strings.words(for: $0)) }) { count in
         dialog.end()
-        page.app.notices.show(Strings[.adminFilesDeleted, count: Int(count)])
+        page.say(Strings[.adminFilesDeleted, count: Int(count)])
         then()
       }
     }

@@ -29,7 +29,7 @@ struct RegistrationSection<D: DOM> {
         _ = row.cell(token.expires.map { Host.dateTimeLabel($0) } ?? Strings[.adminNever])
         let end = row.cell("", "ma-admin-end")
         let copy = page.tool(.copy, .copy, in: end) {
-          Host.copyToClipboard(token.token.string) { if $0 { page.app.notices.show(.copied) } }
+          Host.copyToClipboard(token.token.string) { if $0 { page.say(.copied) } }
         }
         dom.setLabel(copy, Strings[.copy, of: token.token.string])
         let revoke = page.tool(.adminRevoke, isDangerous: true, in: end) {
@@ -41,7 +41,7 @@ struct RegistrationSection<D: DOM> {
         dom.setLabel(revoke, Strings[.adminRevoke, of: token.token.string])
       })
     let create = dom.button("ma-button ma-primary ma-small", .adminCreateToken, icon: .plus, in: tools)
-    dom.on(create, .click) { _ in page.app.dialogs.open { Self.askToken(page, in: $0, then: reload) } }
+    dom.on(create, .click) { _ in page.openDialog { Self.askToken(page, in: $0, then: reload) } }
     Self.addLinks(to: page)
   }
 

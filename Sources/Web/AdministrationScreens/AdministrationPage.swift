@@ -9,7 +9,7 @@ import WebHost
 
 /// What a section stands in while it is open: its heading, its body, a line for troubles; and how it asks the server.
 final class AdministrationPage<D: DOM> {
-  let app: App<D>
+  let context: AdministrationContext<D>
   let dom: D
   let address: AdministrationAddress
   let body: Node
@@ -23,10 +23,10 @@ final class AdministrationPage<D: DOM> {
   private let titleText: Node
   private let trouble: Node
 
-  init(_ app: App<D>, _ address: AdministrationAddress, in parent: Node) {
-    self.app = app
+  init(_ context: AdministrationContext<D>, _ address: AdministrationAddress, in parent: Node) {
+    self.context = context
     self.address = address
-    dom = app.dom
+    dom = context.dom
     root = dom.element("div", "ma-admin-page", in: parent)
     back = dom.element("div", "ma-admin-trail", in: root)
     title = dom.element("h1", "ma-admin-title", in: root)
@@ -51,8 +51,17 @@ final class AdministrationPage<D: DOM> {
   func takeFocus() { dom.focus(title) }
 
   func go(to section: AdministrationAddress.Section, _ subject: ByteString = "") {
-    app.goTo(.administration(AdministrationAddress(section, subject)))
+    context.goTo(AdministrationAddress(section, subject))
   }
+
+  func openDialog(_ make: @escaping (DialogFrame<D>) -> Void) { context.openDialog(make) }
+
+  func say(_ words: Strings.Key) { context.say(Strings[words]) }
+
+  func say(_ words: String) { context.say(words) }
+
+  /// Whoever is signed in.
+  var user: UserID? { context.user }
 
   // MARK: Asking
 
@@ -60,7 +69,7 @@ final class AdministrationPage<D: DOM> {
   func ask<Answer>(
     _ query: Query<Answer>, failed: ((ClientError) -> Void)? = nil, _ then: @escaping (Answer) -> Void
   ) {
-    app.ask(query) { [self] result in
+    context.ask(query) { [self] result in
       guard isOpen else { return }
       switch result {
       case .success(let answer):
@@ -77,10 +86,10 @@ final class AdministrationPage<D: DOM> {
   /// A refusal may be of this one thing, or because the right to administer is gone.
   func ifStillAdministrator(after error: ClientError, _ then: @escaping () -> Void) {
     guard case .refused(403, _, _, _) = error else { return then() }
-    app.ask(.capabilities()) { [self] result in
+    context.ask(.capabilities()) { [self] result in
       guard isOpen else { return }
       if case .success(let capabilities) = result, !capabilities.isAdministrator {
-        app.dialogs.closeAll()
+        context.closeDialogs()
         return onRefused()
       }
       then()
@@ -95,22 +104,22 @@ final class AdministrationPage<D: DOM> {
     _ question: String, _ note: String = "", action: Strings.Key, done: Strings.Key, _ query: @escaping () -> Query<Answer>,
     _ then: @escaping (Answer) -> Void
   ) {
-    app.dialogs.open { frame in
+    context.openDialog { frame in
       var answer: Answer?
       _ = ConfirmDialog(
-        app, question, note: note, action: action, busy: .adminWorking, in: frame,
+        question, note: note, action: action, busy: .adminWorking, in: frame,
         run: { [self] ended in
-          app.ask(query()) { [self] result in
+          context.ask(query()) { [self] result in
             switch result {
             case .success(let value):
               answer = value
               ended(nil)
-            case .failure(let error): ifStillAdministrator(after: error) { ended(error) }
+            case .failure(let error): ifStillAdministrator(after: error) { ended(Strings.words(for: error)) }
             }
           }
         },
         { [self] in
-          app.notices.show(done)
+          say(done)
           if isOpen, let answer { then(answer) }
           dom.flush()
         })

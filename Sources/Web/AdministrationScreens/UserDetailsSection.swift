@@ -67,7 +67,7 @@ final class UserDetailsSection<D: DOM> {
     page.tool(.adminSendNotice, .bell, in: tools) { [self] in NoticeSection<D>.askNotice(page, to: id) }
     page.tool(.adminResetPassword, .lock, in: tools) { [self] in askPassword(name) }
     // Nobody takes the right to administer from themselves, nor locks themselves out.
-    guard id != page.app.userID else { return }
+    guard id != page.user else { return }
     if user.isAdministrator {
       change(.adminTakeAdministration, .adminTakeQuestion, note: .adminTakeNote, name, in: tools) { [id] in
         .setAdministrator(id, false)
@@ -103,7 +103,7 @@ final class UserDetailsSection<D: DOM> {
 
   private func run(_ query: Query<Void>) {
     page.ask(query) { [self] _ in
-      page.app.notices.show(.adminDone)
+      page.say(.adminDone)
       load()
     }
   }
@@ -111,7 +111,7 @@ final class UserDetailsSection<D: DOM> {
   private func askPassword(_ name: String) {
     var password: Field<D>?
     var endsDevices = true
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       FormDialog(
         dom, Strings[.adminResetQuestion, name], Strings[.adminResetNote], action: .adminResetPassword, in: frame,
         fields: { [self] form in
@@ -129,7 +129,7 @@ final class UserDetailsSection<D: DOM> {
           failed: { dialog.fail(Strings.words(for: $0)) }
         ) { [self] _ in
           dialog.end()
-          page.app.notices.show(.adminDone)
+          page.say(.adminDone)
         }
       }
     }
@@ -137,7 +137,7 @@ final class UserDetailsSection<D: DOM> {
 
   private func askDeactivation(_ name: String) {
     var erases = false
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       FormDialog(
         dom, Strings[.adminDeactivateQuestion, name], Strings[.adminDeactivateNote], action: .adminDeactivate,
         isDangerous: true, in: frame,
@@ -145,7 +145,7 @@ final class UserDetailsSection<D: DOM> {
       ) { [self] dialog in
         page.ask(.deactivate(id, erases: erases), failed: { dialog.fail(Strings.words(for: $0)) }) { [self] _ in
           dialog.end()
-          page.app.notices.show(.adminDone)
+          page.say(.adminDone)
           load()
         }
       }

@@ -9,8 +9,8 @@ import WebHost
 
 /// The page for administrators of the server, in place of the rooms: its sections on one side, the one that is open beside them. Others
 /// than administrators see only that it is not for them.
-final class AdministrationScreen<D: DOM> {
-  private let app: App<D>
+package final class AdministrationScreen<D: DOM> {
+  private let context: AdministrationContext<D>
   private let dom: D
   private let root: Node
   private let main: Node
@@ -21,9 +21,9 @@ final class AdministrationScreen<D: DOM> {
   /// What the server said last; nil before it has.
   private var isAdministrator: Bool?
 
-  init(_ app: App<D>, in parent: Node) {
-    self.app = app
-    dom = app.dom
+  package init(_ context: AdministrationContext<D>, in parent: Node) {
+    self.context = context
+    dom = context.dom
     root = dom.element("div", "ma-admin", in: parent)
     sections = dom.element("nav", "ma-admin-sections", in: root)
     dom.setLabel(sections, .administration)
@@ -38,7 +38,7 @@ final class AdministrationScreen<D: DOM> {
   }
 
   @inline(never)
-  func close() {
+  package func close() {
     page?.close()
     dom.release(root)
   }
@@ -54,7 +54,7 @@ final class AdministrationScreen<D: DOM> {
   // MARK: Places
 
   @inline(never)
-  func show(_ address: AdministrationAddress) {
+  package func show(_ address: AdministrationAddress) {
     self.address = address
     for link in links {
       if link.section == address.section {
@@ -69,11 +69,11 @@ final class AdministrationScreen<D: DOM> {
   }
 
   @inline(never)
-  func takeFocus() { page?.takeFocus() }
+  package func takeFocus() { page?.takeFocus() }
 
   private func newPage() -> AdministrationPage<D> {
     page?.close()
-    let page = AdministrationPage(app, address, in: main)
+    let page = AdministrationPage(context, address, in: main)
     page.onRefused = { [self] in check() }
     self.page = page
     return page
@@ -84,7 +84,7 @@ final class AdministrationScreen<D: DOM> {
     let page = newPage()
     page.setTitle(Strings[.administration])
     let note = dom.element("p", "ma-note", text: .adminLoading, in: page.body)
-    app.ask(.capabilities()) { [self] result in
+    context.ask(.capabilities()) { [self] result in
       guard page.isOpen else { return }
       switch result {
       case .success(let capabilities):
@@ -105,7 +105,7 @@ final class AdministrationScreen<D: DOM> {
 
   private func addWayBack(to body: Node) {
     let back = dom.button("ma-button", .backToChats, in: body)
-    dom.on(back, .click) { [app] _ in app.goTo(.list) }
+    dom.on(back, .click) { [context] _ in context.goTo(nil) }
   }
 
   private func open() {

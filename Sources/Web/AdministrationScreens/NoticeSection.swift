@@ -34,7 +34,7 @@ final class NoticeSection<D: DOM> {
     var (name, text): (Field<D>?, Field<D>?)
     // The same for each try of this dialog, so that a user who has the notice already does not get it again.
     let transaction = transactionID()
-    page.app.dialogs.open { frame in
+    page.openDialog { frame in
       FormDialog(
         dom, user.map { Strings[.adminNoticeTo, $0.string] } ?? Strings[.adminSendNotice], action: .send, in: frame,
         fields: { form in
@@ -58,7 +58,7 @@ final class NoticeSection<D: DOM> {
           .sendNotice(ByteString(words), to: to, transaction: transaction), failed: { dialog.fail(Strings.words(for: $0)) }
         ) { _ in
           dialog.end()
-          page.app.notices.show(.sent)
+          page.say(.sent)
         }
       }
     }
@@ -74,7 +74,7 @@ final class NoticeSection<D: DOM> {
 
   private func askBroadcast() {
     var text: Field<D>?
-    page.app.dialogs.open { [self] frame in
+    page.openDialog { [self] frame in
       FormDialog(
         dom, Strings[.adminBroadcastQuestion], Strings[.adminBroadcastNote], action: .adminBroadcast, in: frame,
         fields: { [self] form in
@@ -129,7 +129,7 @@ extension AdministrationPage {
   /// `@ann:example.org`, or `ann` of this server.
   func user(named text: String) -> UserID? {
     let typed = text.trimmed
-    guard let server = app.userID?.serverName, !typed.utf8.isEmpty else { return nil }
+    guard let server = user?.serverName, !typed.utf8.isEmpty else { return nil }
     return UserID(typed) ?? UserID("@" + typed.asciiLowercased + ":" + server.string)
   }
 }

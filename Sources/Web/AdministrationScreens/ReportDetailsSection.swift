@@ -82,7 +82,7 @@ final class ReportDetailsSection<D: DOM> {
         ) { [self] _ in load() }
       }
     }
-    if let accused = details.accused, accused.serverName == page.app.userID?.serverName {
+    if let accused = details.accused, accused.serverName == page.user?.serverName {
       page.tool(.adminOpenUser, .user, in: tools) { [page] in page.go(to: .users, accused.text) }
     }
     if let room = report.room { page.tool(.adminOpenRoom, .hash, in: tools) { [page] in page.go(to: .rooms, room.text) } }
