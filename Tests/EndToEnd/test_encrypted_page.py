@@ -220,6 +220,7 @@ async def _(test):
             await other.sees("and I am back")
 
 
+# Two browsers one after the other, of which the second waits for the keys of both the backup and the device: eleven seconds.
 # Proves E11
 @test("who has signed out of every browser reads with the recovery key what was written to them meanwhile")
 async def _(test):

@@ -1,4 +1,8 @@
-"""What the page says of keys and devices that change, and what a person does about it; verifications by codes and by numbers."""
+"""What the page says of keys and devices that change, and what a person does about it; verifications by codes and by numbers.
+
+Tests in which two browsers verify each other take about ten seconds, and most others more than five: a browser takes two until it has a device, and each
+step of a verification waits for a sync of the other side.
+"""
 import asyncio
 import contextlib
 import re

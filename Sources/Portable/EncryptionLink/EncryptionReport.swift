@@ -159,16 +159,7 @@ extension EncryptionReport.Step {
     writer.write(wakeAt ?? 0)
     writer.write(kind: broken.map { $0.rawValue + 1 } ?? 0)
     writer.write(isOver)
-    writer.write(state.hasIdentity)
-    writer.write(state.isVerified)
-    writer.write(kind: state.backup.rawValue)
-    writer.write(state.restored)
-    writer.write(state.restoring)
-    writer.write(state.changed) { $1.write(to: &$0) }
-    writer.write(state.keyChanges) { $1.write(to: &$0) }
-    writer.write(kind: state.readers.rawValue)
-    state.dehydrated.write(to: &writer)
-    writer.write(kind: state.dehydratedFailure.map { $0.rawValue + 1 } ?? 0)
+    state.write(to: &writer)
     writer.write(verifications) { $1.write(to: &$0) }
   }
 
@@ -186,22 +177,7 @@ extension EncryptionReport.Step {
       self.broken = known
     }
     isOver = try reader.flag()
-    state.hasIdentity = try reader.flag()
-    state.isVerified = try reader.flag()
-    guard let backup = EncryptionReport.State.Backup(rawValue: try reader.byte()) else { throw .unknownKind }
-    state.backup = backup
-    state.restored = try reader.uint32()
-    state.restoring = try reader.uint32()
-    state.changed = try reader.list { (one) throws(LinkError) in try EncryptionReport.ChangedIdentity(&one) }
-    state.keyChanges = try reader.list { (one) throws(LinkError) in try EncryptionReport.KeyChange(&one) }
-    guard let readers = EncryptionReport.Readers(rawValue: try reader.byte()) else { throw .unknownKind }
-    state.readers = readers
-    state.dehydrated = try EncryptionReport.Dehydrated(&reader)
-    let failure = try reader.byte()
-    if failure > 0 {
-      guard let known = EncryptionReport.DehydratedFailure(rawValue: failure - 1) else { throw .unknownKind }
-      state.dehydratedFailure = known
-    }
+    state = try EncryptionReport.State(&reader)
     verifications = try reader.list { (one) throws(LinkError) in try EncryptionReport.Verification(&one) }
   }
 }

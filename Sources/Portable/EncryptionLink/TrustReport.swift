@@ -128,6 +128,39 @@ extension EncryptionReport {
 
 // MARK: As bytes
 
+extension EncryptionReport.State {
+  func write(to writer: inout LinkWriter) {
+    writer.write(hasIdentity)
+    writer.write(isVerified)
+    writer.write(kind: backup.rawValue)
+    writer.write(restored)
+    writer.write(restoring)
+    writer.write(changed) { $1.write(to: &$0) }
+    writer.write(keyChanges) { $1.write(to: &$0) }
+    writer.write(kind: readers.rawValue)
+    dehydrated.write(to: &writer)
+    writer.write(kind: dehydratedFailure.map { $0.rawValue + 1 } ?? 0)
+  }
+
+  init(_ reader: inout LinkReader) throws(LinkError) {
+    hasIdentity = try reader.flag()
+    isVerified = try reader.flag()
+    guard let backup = Backup(rawValue: try reader.byte()) else { throw .unknownKind }
+    self.backup = backup
+    restored = try reader.uint32()
+    restoring = try reader.uint32()
+    changed = try reader.list { (one) throws(LinkError) in try EncryptionReport.ChangedIdentity(&one) }
+    keyChanges = try reader.list { (one) throws(LinkError) in try EncryptionReport.KeyChange(&one) }
+    guard let readers = EncryptionReport.Readers(rawValue: try reader.byte()) else { throw .unknownKind }
+    self.readers = readers
+    dehydrated = try EncryptionReport.Dehydrated(&reader)
+    let failure = try reader.byte()
+    guard failure > 0 else { return }
+    guard let known = EncryptionReport.DehydratedFailure(rawValue: failure - 1) else { throw .unknownKind }
+    dehydratedFailure = known
+  }
+}
+
 extension EncryptionReport.Trust {
   func write(to writer: inout LinkWriter) {
     writer.write(hasIdentity)

@@ -42,7 +42,7 @@ struct KeyNotes {
 
   func hasNotes(before index: Int) -> Bool { placed.contains { $0.index == index } }
 
-  /// The row at that place, and whom it is about.
+  /// The row at that place, and the changes that it tells of.
   func row(before index: Int) -> (row: RowID, notes: [KeyNote])? {
     let here = placed.filter { $0.index == index }
     return here.first.map { ($0.row, here.map { $0.note }) }

@@ -133,39 +133,6 @@ import Testing
 
   // MARK: The backup
 
-  @Test func `each slice of a backup is written before the records of the next come, and is decrypted while they are read`()
-    throws
-  {
-    var world = try world()
-    // Each has a key of its own.
-    for number in 0..<45 {
-      world.hosts[1].handle(.departed(ModelServer.room, [ann]), at: world.now)
-      try world.write("\(number)", by: 1)
-    }
-    try backedUp(&world)
-    let tablet = try tablet(&world)
-    let found = try #require(try description(&world, by: tablet).key)
-    tablet.begin(.recover(found, key), at: world.now)
-    tablet.answersLoads = false
-    var (sizes, known) = ([Int](), 0)
-    for _ in 0..<200 where !tablet.machine.encryptionState.isVerified || tablet.machine.encryptionState.restore != nil {
-      tablet.machine.workAhead()
-      while !tablet.loads.isEmpty {
-        let count = tablet.durable.store.keys.count { RecordNames.isSession($0) }
-        if count > known { sizes.append(count - known) }
-        known = count
-        tablet.load(at: world.now)
-        tablet.machine.workAhead()
-      }
-      if !tablet.requests.isEmpty { try tablet.ask(at: world.now) } else { tablet.sync(at: world.now) }
-    }
-    #expect(sizes.count >= 2 && sizes.allSatisfy { $0 <= 20 }, "\(sizes)")
-    tablet.answersLoads = true
-    tablet.load(at: world.now)
-    try world.settle()
-    #expect(tablet.bodies.count == 46 && tablet.durable.unread.isEmpty)
-  }
-
   // Proves E8
   @Test func `keys of before the backup are in it, and each new one ten seconds after it came`() throws {
     var world = try world()
