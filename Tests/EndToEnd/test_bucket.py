@@ -248,6 +248,7 @@ def at_once(context):
         hold_invariants(server, "once")
 
 
+# Takes as long as the server tries again, and asks for nothing.
 @test("while the bucket is away uploads get 503 and Retry-After, what is in the cache is served, and all goes on when it is back")
 def away(context):
     with bucket_server("away", has_link=True) as (server, link):

@@ -38,9 +38,9 @@ extension DataCommand {
     return copied.damaged.isEmpty ? .success : .incomplete
   }
 
-  /// Says sixteen times how far the copy is.
+  /// Says how far the copy is.
   private static func tell(_ progress: MediaCopy.Progress) {
-    guard progress.part % (MediaCopy.Progress.parts / 16) == 0, progress.part < MediaCopy.Progress.parts else { return }
+    guard progress.part < MediaCopy.Progress.parts else { return }
     let percent = progress.part * 100 / MediaCopy.Progress.parts
     LogSink.standardError(Array("\(percent) %: \(text(of: progress))\n".utf8))
   }

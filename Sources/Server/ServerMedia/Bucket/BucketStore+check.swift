@@ -23,10 +23,9 @@ extension BucketStore {
   /// Throws `BucketError`, `CancellationError`.
   func check(dooms: Bool) async throws -> BucketCheck {
     var check = BucketCheck()
-    for byte in UInt8.min...UInt8.max {
-      let objects = try await bucket.content(ofHashesBeginningWith: byte)
-      let prefix = "\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
-      let (named, known) = try await database.read { tx in try Self.rows(prefix, tx) }
+    for digit in Self.digits {
+      let objects = try await bucket.content(ofHashesBeginningWith: digit)
+      let (named, known) = try await database.read { tx in try Self.rows(digit, tx) }
       check.objects += objects.count
       check.bytes += objects.values.reduce(0, +)
       for (hash, bytes) in named.sorted(by: { $0.key < $1.key }) where objects[hash] != bytes {
@@ -50,14 +49,14 @@ extension BucketStore {
     return try await database.read { tx in try Self.isUsed(hash, tx) }
   }
 
-  /// Of hashes that begin with two digits: those that rows name, with their bytes, and those whose objects have a row.
-  private static func rows(_ prefix: String, _ tx: ReadTransaction) throws -> (named: [String: Int64], known: Set<String>) {
+  /// Of hashes that begin with a digit: those that rows name, with their bytes, and those whose objects have a row.
+  private static func rows(_ digit: String, _ tx: ReadTransaction) throws -> (named: [String: Int64], known: Set<String>) {
     // Behind all digits.
-    let end = prefix + "g"
+    let end = digit + "g"
     let named = try tx.all(
-      "SELECT hash, MAX(bytes) FROM media WHERE hash >= $1 AND hash < $2 GROUP BY hash", prefix, end
+      "SELECT hash, MAX(bytes) FROM media WHERE hash >= $1 AND hash < $2 GROUP BY hash", digit, end
     ) { ($0.text(0), $0.integer(1)) }
-    let known = try tx.all("SELECT hash FROM media_object WHERE hash >= $1 AND hash < $2", prefix, end) { $0.text(0) }
+    let known = try tx.all("SELECT hash FROM media_object WHERE hash >= $1 AND hash < $2", digit, end) { $0.text(0) }
     return (Dictionary(uniqueKeysWithValues: named), Set(known))
   }
 }

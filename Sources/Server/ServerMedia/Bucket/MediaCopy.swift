@@ -14,7 +14,7 @@ package struct MediaCopy: Sendable {
     package var damaged: [String] = []
     /// How much of all was looked at, from 0 to `parts`.
     package var part = 0
-    package static let parts = 256
+    package static let parts = 16
   }
 
   fileprivate enum Outcome: Sendable {
@@ -73,19 +73,16 @@ package struct MediaCopy: Sendable {
     }
   }
 
-  /// Goes through all content by the first byte of its hash. `choose` says what of the bucket's and the folder's content, each with its
+  /// Goes through all content by the first digit of its hash. `choose` says what of the bucket's and the folder's content, each with its
   /// bytes, is to be copied.
   private func parts(
     _ tell: (Progress) -> Void, choose: (_ there: [String: Int64], _ here: [String: Int64]) -> [String: Int64],
     copy: @escaping @Sendable (String, Int64) async throws -> Outcome
   ) async throws -> Progress {
     var progress = Progress()
-    for byte in UInt8.min...UInt8.max {
-      let there = try await bucket.content(ofHashesBeginningWith: byte)
-      let here = try await files.run { [folder] in
-        let hashes = folder.files(ofHashesBeginningWith: byte).filter { $0.value.contains($0.key) }.keys
-        return Dictionary(uniqueKeysWithValues: hashes.compactMap { hash in folder.bytes(of: hash).map { (hash, $0) } })
-      }
+    for digit in BucketStore.digits {
+      let there = try await bucket.content(ofHashesBeginningWith: digit)
+      let here = try await files.run { [folder] in folder.content(ofHashesBeginningWith: digit) }
       let chosen = choose(there, here).sorted { $0.key < $1.key }
       progress.files += Set(there.keys).union(here.keys).count
       try await withThrowingTaskGroup(of: Outcome.self) { group in
@@ -114,14 +111,30 @@ extension MediaCopy.Progress {
   }
 }
 
+extension BucketStore {
+  /// The parts in which all content is looked at: by the first digit of its hash, so that few requests do and each part fits into memory.
+  static let digits = (0..<16).map { String($0, radix: 16) }
+}
+
 extension Bucket {
-  /// The bytes of all content whose hash begins with `byte`, by hash.
-  func content(ofHashesBeginningWith byte: UInt8) async throws -> [String: Int64] {
+  /// The bytes of all content whose hash begins with a digit, by hash.
+  func content(ofHashesBeginningWith digit: String) async throws -> [String: Int64] {
     var found: [String: Int64] = [:]
-    try await forEach("media/\(byte < 16 ? "0" : "")\(String(byte, radix: 16))/") { object in
+    try await forEach("media/\(digit)") { object in
       let name = object.key.split(separator: "/").last.map(String.init) ?? ""
       if BucketStore.key(name) == object.key, MediaFolder.isHash(name) { found[name] = object.bytes }
     }
     return found
+  }
+}
+
+extension MediaFolder {
+  /// The same of a folder. Blocks.
+  fileprivate func content(ofHashesBeginningWith digit: String) -> [String: Int64] {
+    let first = (UInt8(digit, radix: 16) ?? 0) << 4
+    let hashes = (first...(first | 15)).flatMap { byte in
+      files(ofHashesBeginningWith: byte).filter { $0.value.contains($0.key) }.keys
+    }
+    return Dictionary(uniqueKeysWithValues: hashes.compactMap { hash in bytes(of: hash).map { (hash, $0) } })
   }
 }
