@@ -2,6 +2,7 @@ import Database
 import JSON
 import MatrixModel
 import Outbound
+import ServerCore
 import Telemetry
 
 /// Accounts and how people get into them.
