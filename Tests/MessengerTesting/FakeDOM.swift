@@ -25,6 +25,10 @@ public final class FakeElement {
   public func has(_ name: String) -> Bool { classes.split(separator: " ").contains { $0 == name } }
   /// All text below, in order.
   public var allText: String { isHidden ? "" : text + children.map(\.allText).joined() }
+  /// The same without what is hidden from assistive technology, such as the key of a menu item.
+  public var saidText: String {
+    isHidden || attributes["aria-hidden"] == "true" ? "" : text + children.map(\.saidText).joined()
+  }
 
   public func first(_ name: String) -> FakeElement? {
     if has(name) { return self }

@@ -56,7 +56,7 @@ extension Page {
   /// To another window: what comes is not read.
   func lookAway() { app.take(.attentionChanged(isVisible: false, isFocused: false)) }
 
-  var menu: [String] { all("ma-menu-item").map(\.allText) }
+  var menu: [String] { all("ma-menu-item").map(\.saidText) }
 
   /// A button of the composer or of the room's header.
   func press(_ label: String) throws {

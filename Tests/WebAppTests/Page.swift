@@ -156,7 +156,7 @@ final class Page {
   func click(_ words: String) {
     for button in all("ma-button") + all("ma-menu-item") + all("ma-link") + all("ma-round") + all("ma-tab") + all("ma-line")
       + all("ma-preview-switch")
-    where button.allText == words || button.attributes["aria-label"] == words {
+    where [button.allText, button.saidText].contains(words) || button.attributes["aria-label"] == words {
       dom.fire(.click, on: button.node)
       return
     }

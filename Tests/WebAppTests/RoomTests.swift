@@ -44,7 +44,7 @@ struct RoomTests {
   /// Chooses from the menu of the message with that text.
   private func choose(_ choice: String, of text: String) throws {
     page.dom.fire(.contextMenu, on: try row(text).node, x: 5, y: 5)
-    let button = try #require(page.all("ma-menu-item").first { $0.allText == choice })
+    let button = try #require(page.all("ma-menu-item").first { $0.saidText == choice })
     page.dom.fire(.click, on: button.node)
     page.settleStore()
   }
