@@ -276,7 +276,8 @@ struct PostgreSQLTests {
       for await isRefused in group { #expect(isRefused) }
     }
     try PostgreSQLServer.shared().run(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%pg_sleep(60)%' AND datname = '\(name)'")
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%pg_sleep(60)%' AND datname = '\(name)'"
+    )
     #expect(try await database.write { try $0.addNote(by: "e") } == 2)
     #expect(try await database.read { try $0.authors() } == ["a", "e"])
   }
