@@ -65,7 +65,9 @@ struct NodesTests {
   let folder = try! Folder()
 
   private func node(_ name: String) throws -> Database {
-    try folder.open(on: .postgreSQL) { $0.node = NodeConfiguration(name: name, address: "\(name).example:80", notes: Written.bytes) }
+    try folder.open(on: .postgreSQL) {
+      $0.node = NodeConfiguration(name: name, address: "\(name).example:80", notes: Written.bytes)
+    }
   }
 
   private func run(_ sql: String) throws {
@@ -129,7 +131,9 @@ struct NodesTests {
     #expect(here.committedPosition == 1)
   }
 
-  @Test func `notes of a newer program, and a log that does not go back far enough, have a node forget all it remembers`() async throws {
+  @Test func `notes of a newer program, and a log that does not go back far enough, have a node forget all it remembers`()
+    async throws
+  {
     let (here, there) = (try node("a"), try node("b"))
     defer { for node in [here, there] { node.close() } }
     let memory = Memory(of: there)
@@ -159,7 +163,9 @@ struct NodesTests {
     defer { for node in [here, there] { node.close() } }
     let memory = Memory(of: there)
     for round in 1...5 {
-      try run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+      try run(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+      )
       var isWritten = false
       while !isWritten {
         do {

@@ -26,7 +26,9 @@ final class HeadWatch: @unchecked Sendable {
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
 
-  init(_ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, talk: NodeTalk) throws(DatabaseError) {
+  init(_ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, talk: NodeTalk)
+    throws(DatabaseError)
+  {
     self.configuration = configuration
     self.node = node
     self.applier = applier

@@ -15,7 +15,8 @@ struct Forwarding: Sendable {
   private static let responseBytesLimit = 64 << 20
   /// What belongs to a connection, or is said anew by the node that the client has asked.
   private static let ownHeaders: Set<String> = [
-    "connection", "keep-alive", "transfer-encoding", "content-length", "date", "host", "expect", "accept-encoding", "x-forwarded-for"
+    "connection", "keep-alive", "transfer-encoding", "content-length", "date", "host", "expect", "accept-encoding",
+    "x-forwarded-for"
   ]
 
   let database: Database

@@ -26,7 +26,8 @@ package struct NodeNames: Sendable {
 
   /// Throws `Elsewhere` for a name that another node has made.
   package func check(_ name: some StringProtocol, orElse error: @autoclosure () -> any Error) throws {
-    guard run != 0, let dot = name.lastIndex(of: "."), let other = Int64(name[name.index(after: dot)...], radix: 36), other != run
+    guard run != 0, let dot = name.lastIndex(of: "."), let other = Int64(name[name.index(after: dot)...], radix: 36),
+      other != run
     else { return }
     throw Elsewhere(run: other, otherwise: error())
   }

@@ -120,7 +120,9 @@ extension Typing {
   }
 
   private func hear(_ message: inout NoteReader) {
-    guard let room = message.room(), let milliseconds = message.integer(), let user: UserID = message.identifier() else { return }
+    guard let room = message.room(), let milliseconds = message.integer(), let user: UserID = message.identifier() else {
+      return
+    }
     if milliseconds > 0 { start(user, in: room, timeoutMilliseconds: milliseconds) } else { stop(user, in: room) }
   }
 }
