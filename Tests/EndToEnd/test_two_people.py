@@ -1,16 +1,21 @@
 """What a chat of two people is called and has, whose words were forwarded, what became of a call, and what fits a phone."""
+import asyncio
 import re
 from urllib.parse import quote
 
 from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
 from client import User, fresh, room_path
-from harness import test
+from harness import PATIENCE, test
 from test_composer import two_in
 from test_nio import ENCRYPTION
 
 NEEDS_BROWSER = True
 SMALL = {"width": 390, "height": 844}
+
+
+def newest(user, room):
+    return user.get(room_path(room, "messages"), dir="b").ok()["chunk"]
 
 
 def chat_of(one, other, **content):
@@ -82,8 +87,11 @@ async def _(test):
         await one.dialog.get_by_role("button", name="Forward", exact=True).click()
         await one.open_room(third)
         await one.message("the words of Boris").get_by_text("Forwarded from Boris Blau").wait_for()
-        sent = alice.get(room_path(third, "messages"), dir="b").ok()["chunk"]
-        forwarded = next(event["content"] for event in sent if event["type"] == "m.room.message")
+        # The page shows it before the server has it.
+        async with asyncio.timeout(PATIENCE):
+            while not (sent := [event["content"] for event in newest(alice, third) if event["type"] == "m.room.message"]):
+                await asyncio.sleep(0.05)
+        forwarded = sent[0]
         assert forwarded["body"] == "the words of Boris" and forwarded["martlet.forwarded"]["sender"] == boris.user_id, forwarded
 
 

@@ -88,7 +88,7 @@ struct Geometry {
   var pageHeight: Double { contentHeight - absent - drift }
   /// The page's own scroll position.
   var pageTop: Double { scrollTop - pageStart }
-  private var lastPageTop: Double { pageHeight - viewport }
+  var lastPageTop: Double { pageHeight - viewport }
 
   /// A person scrolled the page to there. Farther than a wheel, a key or a finger leads goes the scrollbar, which stands for everything.
   mutating func scrolled(to top: Double) {

@@ -8,17 +8,20 @@ extension Timeline {
     guard geometry.viewport > 0 else { return }
     isPassing = false
     let before = geometry.pageTop
+    // While rows have their estimates the page may be too short for where it is scrolled to: measuring lets the browser move it up.
+    var isMovedUp = false
     geometry.take(aim, drifts: drifts)
     for round in 0..<Timeline.roundLimit {
       reconcile(geometry.range(overscan: isFlung ? 0 : options.overscan))
       guard !fresh.isEmpty || parts.isUnmeasured || round == 0 else { break }
       parts.place(geometry, first: firstRendered)
+      if geometry.lastPageTop < before - 0.25 { isMovedUp = true }
       guard measureFresh() else { break }
       geometry.take(aim, drifts: drifts)
     }
     parts.place(geometry, first: firstRendered)
     let moved = geometry.pageTop - before
-    if mustScroll || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.pageTop) }
+    if mustScroll || isMovedUp || moved > 0.25 || moved < -0.25 { dom.setLength(parts.scroller, .scrollTop, geometry.pageTop) }
     parts.showJump(
       !geometry.follows && (newMessageCount > 0 || !geometry.hasEnd || geometry.distanceToEnd > geometry.viewport / 2),
       count: newMessageCount, options.phrases)

@@ -16,6 +16,8 @@ struct ShortcutList<D: DOM> {
 
   private static func add(_ known: [(keys: String, words: Strings.Key)], _ dom: D, in parent: Node) {
     let list = dom.element("dl", "ma-shortcuts", in: parent)
+    // There is nothing else to focus on the page, which scrolls: so the arrow keys do.
+    dom.setAttribute(list, "tabindex", "0")
     for (keys, words) in known {
       dom.setAttribute(dom.element("dt", text: keys, in: list), "dir", "ltr")
       dom.element("dd", text: Strings[words], in: list)
