@@ -9,15 +9,18 @@ struct ShortcutList<D: DOM> {
       ("Ctrl K", .searchAll), ("F6", .nextPart), ("↑ ↓", .nextEntry), ("Enter", .moreActions), ("Esc", .markRead),
       ("⇧ Enter", .newLine), ("↑", .editLast), ("Ctrl /", .shortcuts)
     ]
-    Self.add(known + TextMark.all.map { ($0.keys, $0.words) }, dom, in: parent)
-    dom.element("h3", "ma-field-label", text: .messageKeys, in: parent)
-    Self.add(MessageMenu<D>.Choice.withKeys, dom, in: parent)
+    // There is nothing else to focus on a page that may scroll: with the focus here the arrow keys do.
+    let lists = dom.element("div", "ma-form", in: parent)
+    dom.setAttribute(lists, "role", "group")
+    dom.setAttribute(lists, "tabindex", "0")
+    dom.setLabel(lists, .shortcuts)
+    Self.add(known + TextMark.all.map { ($0.keys, $0.words) }, dom, in: lists)
+    dom.element("h3", "ma-field-label", text: .messageKeys, in: lists)
+    Self.add(MessageMenu<D>.Choice.withKeys, dom, in: lists)
   }
 
   private static func add(_ known: [(keys: String, words: Strings.Key)], _ dom: D, in parent: Node) {
     let list = dom.element("dl", "ma-shortcuts", in: parent)
-    // There is nothing else to focus on the page, which scrolls: so the arrow keys do.
-    dom.setAttribute(list, "tabindex", "0")
     for (keys, words) in known {
       dom.setAttribute(dom.element("dt", text: keys, in: list), "dir", "ltr")
       dom.element("dd", text: Strings[words], in: list)
