@@ -19,6 +19,9 @@ package struct Routes {
   private let operatorKey: AccessTokenHash?
   private let disk: DiskSpace
   private let forwarding: Forwarding
+  /// What was acknowledged at another node counts here, before anything of the request is looked at. An endpoint that waits for news is served
+  /// from memory while the database is away. nil where there are no other nodes.
+  private let catchUp: (@Sendable (_ waitsForNews: Bool) async throws -> Void)?
 
   init(_ homeserver: Homeserver, _ configuration: APIConfiguration) {
     self.homeserver = homeserver
@@ -28,6 +31,7 @@ package struct Routes {
     limiter = configuration.rateLimits ? RateLimiter() : nil
     operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
     disk = configuration.disk
+    catchUp = Self.catchUp(homeserver.database)
     forwarding = Forwarding(database: homeserver.database, http: homeserver.http)
     let errors = ErrorAnswers(log: homeserver.log, disk: disk, adminContact: configuration.support.adminURI)
     router = Router(errorResponse: errors.response)
@@ -64,7 +68,7 @@ package struct Routes {
     let (authentication, limiter, admission) = (authentication, limiter, Admission(to: endpoint))
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
     add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { [catchUp] request in
-      try await catchUp(endsOnShutdown)
+      try await catchUp?(endsOnShutdown)
       let session = try await authentication.session(of: request, admission)
       try await authentication.sessions.saw(session, from: request.peer.address)
       if authentication.isRateLimited(session) { try limiter?.charge(budget, to: session.userID) }
@@ -72,10 +76,9 @@ package struct Routes {
     }
   }
 
-  /// What was acknowledged at another node counts here, before anything of the request is looked at. An endpoint that waits for news is served
-  /// from memory while the database is away.
-  private var catchUp: @Sendable (_ waitsForNews: Bool) async throws -> Void {
-    { [database = homeserver.database] waitsForNews in
+  private static func catchUp(_ database: Database) -> (@Sendable (Bool) async throws -> Void)? {
+    guard database.isNode else { return nil }
+    return { waitsForNews in
       do throws(DatabaseError) { try await database.catchUp() } catch {
         guard waitsForNews, error.isTransient else { throw error }
       }
@@ -103,7 +106,7 @@ package struct Routes {
     let budget = budget ?? RateLimiter.Budget(of: endpoint)
     add(endpoint, paths, bodyLimit, endsOnShutdown: endsOnShutdown) { [catchUp] request in
       try limiter?.charge(budget, to: request.peer)
-      try await catchUp(endsOnShutdown)
+      try await catchUp?(endsOnShutdown)
       return try await handler(
         APIRequest(request, bodyLimit: bodyLimit, authentication: authentication, admission: admission))
     }
@@ -116,7 +119,7 @@ package struct Routes {
   ) {
     let answer: Handler = { [limiter, catchUp] request in
       try limiter?.charge(budget, to: request.peer)
-      try await catchUp(false)
+      try await catchUp?(false)
       return try await handler(APIRequest(request, bodyLimit: bodyLimit))
     }
     router.on(method, path, bodyLimit: bodyLimit, forwarding.around(answer))
@@ -131,7 +134,7 @@ package struct Routes {
     let server = homeserver.configuration.serverName
     let budget: RateLimiter.Budget = method == .get ? .read : .write
     router.on(method, path, bodyLimit: bodyLimit) { [catchUp] request in
-      try await catchUp(false)
+      try await catchUp?(false)
       if let operatorKey, try authentication.isOperator(request, operatorKey) {
         return try await handler(APIRequest(request, bodyLimit: bodyLimit), .operator(server))
       }

@@ -128,8 +128,7 @@ final class Applier: @unchecked Sendable {
   /// Blocks until the commits up to a number are applied. Throws `.unavailable` if that takes too long.
   func wait(until number: Int64) throws(DatabaseError) {
     learn(of: number)
-    var deadline = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &deadline)
+    var deadline = MonotonicClock.now()
     deadline.tv_sec += Self.patienceSeconds
     let isApplied = locked {
       while applied < number, pthread_cond_timedwait(condition, mutex, &deadline) == 0 {}

@@ -156,7 +156,7 @@ final class HeadWatch: @unchecked Sendable {
   }
 
   private func tell(on connection: PostgreSQLConnection) throws(DatabaseError) {
-    let now = Self.seconds()
+    let now = MonotonicClock.now().tv_sec
     guard now - lastTold >= Self.tellSeconds else { return }
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
     _ = try connection.execute("BEGIN")
@@ -188,10 +188,4 @@ final class HeadWatch: @unchecked Sendable {
   }
 
   private func answer(_ asked: [Answer], _ result: Result<Void, DatabaseError>) { for answer in asked { answer(result) } }
-
-  private static func seconds() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec
-  }
 }

@@ -76,7 +76,7 @@ final class PostgreSQLConnection {
         try limit()
         break
       } catch .unavailable(let message) {
-        let now = Self.now()
+        let now = MonotonicClock.nanoseconds()
         if awaySince == nil { report(.away(message: message)) }
         let since = awaySince ?? now
         awaySince = since
@@ -123,13 +123,6 @@ final class PostgreSQLConnection {
       close()
       throw error
     }
-  }
-
-  /// Nanoseconds of the monotonic clock.
-  private static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   /// libpq's, in one line.

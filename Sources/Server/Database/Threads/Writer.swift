@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// The only thread that writes: takes all that is queued, runs it as one transaction, commits, tells everyone.
@@ -18,7 +17,7 @@ final class Writer: @unchecked Sendable {
   let connection: Connection
   let transaction: WriteTransaction
   private let batchLimit: Int
-  private let rehearsesJobs: Bool
+  let rehearsesJobs: Bool
   let report: @Sendable (DatabaseIncident) -> Void
   /// nil where there is no log of ours.
   private var checkpoints: Checkpoints?
@@ -84,11 +83,17 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Jobs that have run. They are told after the commit, those that threw as well: what made a job throw may be rows that are not durable yet.
-  private struct Batch: Sendable {
+  struct Batch: Sendable {
     var succeeded: [(job: WriteJob, resume: @Sendable () -> Void)] = []
     var failed: [(job: WriteJob, error: any Error)] = []
 
     var count: Int { succeeded.count + failed.count }
+
+    /// - Parameter error: of the commit, which those that succeeded share.
+    func answer(_ error: DatabaseError?) {
+      for (job, resume) in succeeded { if let error { job.fail(error) } else { resume() } }
+      for (job, error) in failed { job.fail(error) }
+    }
   }
 
   private func commit(_ jobs: ArraySlice<WriteJob>) {
@@ -210,7 +215,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func commit(_ batch: Batch, _ before: WriteTransaction.Mark, isAlone: Bool) -> Attempt {
-    let started = Self.now()
+    let started = MonotonicClock.nanoseconds()
     var error: DatabaseError?
     do throws(DatabaseError) {
       try log()
@@ -231,18 +236,11 @@ final class Writer: @unchecked Sendable {
         statistics.withLock { $0.failedCommits += 1 }
       }
     }
-    if error == nil { record(writes: batch.succeeded.count, batch: batch.count, commitNanoseconds: Self.now() - started) }
-    tell(batch, error)
-    return .ended(batch.count)
-  }
-
-  /// Where an applier publishes, callers go on when it has.
-  private func tell(_ batch: Batch, _ error: DatabaseError?) {
-    let tell: @Sendable () -> Void = {
-      for (job, resume) in batch.succeeded { if let error { job.fail(error) } else { resume() } }
-      for (job, error) in batch.failed { job.fail(error) }
+    if error == nil {
+      record(writes: batch.succeeded.count, batch: batch.count, commitNanoseconds: MonotonicClock.nanoseconds() - started)
     }
-    if let node, error == nil { node.applier.whenApplied(head.batch, tell) } else { tell() }
+    answer(batch, error)
+    return .ended(batch.count)
   }
 
   private func repeatable(_ before: WriteTransaction.Mark, because error: DatabaseError) -> Attempt {
@@ -262,29 +260,6 @@ final class Writer: @unchecked Sendable {
   private static func lost(_ error: (any Error)?) -> DatabaseError {
     error as? DatabaseError
       ?? .io(message: "the transaction was rolled back: \(error.map { "\($0)" } ?? "the connection is lost")")
-  }
-
-  /// - Parameter isLogged: whether the commit has a number in the log: one that has written nothing has none.
-  func publish(isLogged: Bool = true) {
-    guard let node else { return transaction.publish(to: &publisher, rereads: rehearsesJobs) { position.move(to: $0) } }
-    let notes = transaction.takeNotes()
-    if isLogged { node.applier.take(Applier.OwnBatch(number: head.batch, position: head.position, notes: notes)) }
-  }
-
-  /// Writes down for other nodes what the batch says, as its last statement.
-  private func log() throws(DatabaseError) {
-    guard let node, transaction.position != head.position || connection.hasWritten || transaction.hasNotes else { return }
-    try BatchLog.append(
-      BatchLog.Entry(
-        number: head.batch + 1, position: transaction.position, run: node.applier.run, notes: transaction.bytes(node.notes)),
-      in: transaction)
-  }
-
-  /// Nanoseconds of the monotonic clock.
-  private static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   private func record(writes: Int, batch: Int, commitNanoseconds: UInt64) {
