@@ -2,7 +2,9 @@ import JSON
 import MatrixModel
 import Testing
 
+@testable import ServerCore
 @testable import ServerRooms
+@testable import ServerSync
 
 /// Where v3 sync draws the line between sections.
 @Suite struct SyncSectionTests {
@@ -61,6 +63,67 @@ import Testing
     let changes = try await fixture.deviceLists.changes(
       for: RoomsFixture.user("bob"), after: start, upTo: fixture.database.committedPosition)
     #expect(changes.left.map { $0.text.string } == expected && changes.changed.isEmpty)
+  }
+
+  /// A client that believes `device_lists`, asked late: rooms have changed since the position up to which it is answered.
+  @Test(arguments: [false, true])
+  func `whoever shares a room is followed, and nobody else, also where rooms change while an answer is made`(isSliding: Bool)
+    async throws
+  {
+    let fixture = try SyncFixture()
+    try await upload(fixture, by: "bob")
+    let names = ["bob", "ann", "cid", "dan"]
+    var rooms: [RoomID] = []
+    for name in names.dropFirst() { rooms.append(try await fixture.room(of: name)) }
+    let watch = try await fixture.engine.watch(of: RoomsFixture.user("bob"))
+    var members = rooms.indices.map { Set([names[$0 + 1]]) }
+    var random = Dice(seed: 7)
+    func sharing() -> Set<UserID> {
+      Set(members.filter { $0.contains("bob") }.joined().filter { $0 != "bob" }.map(RoomsFixture.user))
+    }
+    var history: [(position: Int64, sharing: Set<UserID>)] = [(fixture.database.committedPosition, sharing())]
+    var (followed, told) = (sharing(), 0)
+    for step in 1...400 {
+      let (room, name) = (Int.random(in: rooms.indices, using: &random), names.randomElement(using: &random)!)
+      if members[room].remove(name) != nil {
+        // The last of a room stays: nobody could let others in again.
+        guard !members[room].isEmpty else { members[room].insert(name); continue }
+        try await fixture.rooms.leave(rooms[room], by: RoomsFixture.actor(name))
+      } else {
+        try await fixture.rooms.join(rooms[room], by: RoomsFixture.actor(name))
+        members[room].insert(name)
+      }
+      history.append((fixture.database.committedPosition, sharing()))
+      guard step == 400 || Bool.random(using: &random) else { continue }
+      let end = step == 400 ? history.count - 1 : Int.random(in: told..<history.count, using: &random)
+      let lists = try await deviceLists(
+        fixture, watch, from: history[told].position, to: history[end].position, isSliding: isSliding)
+      followed.subtract(lists.left)
+      followed.formUnion(lists.changed.subtracting([RoomsFixture.user("bob")]))
+      // Who has come or gone since may be told early.
+      let since = history[end...].map(\.sharing)
+      #expect(followed.isSuperset(of: since.reduce(since[0]) { $0.intersection($1) }), "step \(step)")
+      #expect(followed.isSubset(of: since.reduce(since[0]) { $0.union($1) }), "step \(step)")
+      told = end
+    }
+    #expect(followed == sharing())
+  }
+
+  private func deviceLists(
+    _ fixture: SyncFixture, _ watch: UserWatch, from: Int64, to: Int64, isSliding: Bool
+  ) async throws -> DeviceListStream {
+    let (from, to) = (SyncPosition(position: from, typing: 0), SyncPosition(position: to, typing: 0))
+    return try await fixture.database.read { transaction in
+      let context = SyncContext(
+        request: SyncRequest(userID: RoomsFixture.user("bob"), deviceID: DeviceID(trusted: "DEVICE")), from: from, to: to,
+        toDeviceFrom: 0,
+        hasOwnNews: true, delivery: watch.delivery(to: DeviceID(trusted: "DEVICE")), sources: fixture.engine.sources,
+        rows: SyncRows(transaction, completeUpTo: to.position))
+      _ = try KeyCountStream.read(context, watch)
+      return isSliding
+        ? try context.deviceLists(watch)
+        : try SyncChanges.gather(context, watch, roomsWithNews: watch.rooms(withNewsAfter: from)).deviceLists
+    }
   }
 
   private func upload(_ fixture: SyncFixture, by name: String) async throws {

@@ -175,25 +175,32 @@ extension SlidingContext {
 
 extension SyncContext {
   /// The same with another beginning.
-  fileprivate func since(_ position: SyncPosition) -> SyncContext {
+  func since(_ position: SyncPosition) -> SyncContext {
     SyncContext(
       request: request, from: position, to: to, toDeviceFrom: toDeviceFrom, hasOwnNews: hasOwnNews || position.position < since,
       delivery: delivery, sources: sources, rows: rows)
   }
 
   /// Whose devices changed, in all rooms the user is or was in: as v3 sync has it.
-  fileprivate func deviceLists(_ watch: UserWatch) throws -> DeviceListStream {
+  func deviceLists(_ watch: UserWatch) throws -> DeviceListStream {
     guard let from else { return DeviceListStream() }
-    let rooms = try watch.rooms(withNewsAfter: from).compactMap { try room($0) }.filter { $0.isJoined(user) }
+    // Rooms before own news: who goes out of a room meanwhile has news of their own.
+    var numbers = Set(watch.rooms(withNewsAfter: from))
+    if watch.position.load(ordering: .sequentiallyConsistent) > from.position {
+      for (number, entry) in try memberships() where entry.position > from.position { numbers.insert(number) }
+    }
+    var joined: [RoomSnapshot] = []
     var left: [(room: RoomSnapshot, leftAt: Int64)] = []
-    if hasOwnNews {
-      for (number, entry) in try memberships() where entry.position > from.position && entry.position <= to.position {
-        guard entry.membership == .leave || entry.membership == .ban, let room = try room(number),
-          try membership(in: room, at: from.position) == .join
-        else { continue }
-        left.append((room, entry.position))
+    for number in numbers {
+      guard let room = try room(number) else { continue }
+      switch try membership(in: room, at: to.position) {
+      case .join: joined.append(room)
+      case .leave, .ban:
+        guard try membership(in: room, at: from.position) == .join, let leftAt = try leavePosition(in: room) else { continue }
+        left.append((room, leftAt))
+      default: continue
       }
     }
-    return try DeviceListStream.changes(rooms: rooms, leftRooms: left, self)
+    return try DeviceListStream.changes(rooms: joined, leftRooms: left, self)
   }
 }

@@ -115,7 +115,7 @@ struct SyncChanges {
 
 extension SyncContext {
   /// Position of the event by which the user, who is out at the end of the interval, went out.
-  fileprivate func leavePosition(in room: RoomSnapshot) throws -> Int64? {
+  func leavePosition(in room: RoomSnapshot) throws -> Int64? {
     if let own = room.members[user]?.event.position, own <= to.position { return own }
     return try rows.loader().state(of: room.number, .member, user.text, at: to.position)?.position
   }

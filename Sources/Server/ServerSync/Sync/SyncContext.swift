@@ -41,6 +41,11 @@ final class SyncContext {
 
   /// How the user stood to a room at a position. Reads rows only where the snapshot does not tell.
   func membership(in room: RoomSnapshot, at position: Int64) throws -> Membership? {
+    try membership(of: user, in: room, at: position)
+  }
+
+  /// The same of another.
+  func membership(of user: UserID, in room: RoomSnapshot, at position: Int64) throws -> Membership? {
     guard let member = room.members[user] else { return nil }
     if member.event.position <= position { return member.membership }
     guard room.tailCovers(after: position) else {

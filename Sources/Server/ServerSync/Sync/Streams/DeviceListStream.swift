@@ -37,15 +37,18 @@ struct DeviceListStream {
     return stream
   }
 
-  /// Takes those out of `left` who still share a room that counts.
+  /// Takes those out of `left` who share a room that counts at the end of the interval. What has happened since does not count: the next
+  /// answer begins with that end.
   private mutating func keepThoseOutOfView(_ context: SyncContext, hasKeys: Bool) throws {
     guard !left.isEmpty else { return }
     left.remove(context.user)
     if hasKeys {
-      left = try left.filter { try !context.sharesRoom(with: $0) }
+      left = try left.filter { try !context.sharedRoomAtEnd(with: $0) }
     } else {
-      let shared = try context.joinedRooms().filter { $0[.encryption] != nil }
-      left = left.filter { user in !shared.contains { $0.isJoined(user) } }
+      let shared = try context.memberships().keys.compactMap(context.room).filter { room in
+        try room[.encryption] != nil && context.wasJoinedAtEnd(context.user, to: room)
+      }
+      left = try left.filter { user in try !shared.contains { try context.wasJoinedAtEnd(user, to: $0) } }
     }
   }
 
@@ -97,6 +100,22 @@ extension SyncContext {
       }
     }
     return users
+  }
+
+  /// Whether the user was in a room together with another at the end of the interval.
+  fileprivate func sharedRoomAtEnd(with other: UserID) throws -> Bool {
+    let memberships = sources.rooms.memberships
+    let theirs = try memberships.cachedRooms(of: other) ?? memberships.rooms(of: other, in: rows.transaction())
+    return try self.memberships().contains { number, own in
+      guard let their = theirs[number] else { return false }
+      if max(own.position, their.position) <= to.position { return own.membership == .join && their.membership == .join }
+      guard let room = try room(number) else { return false }
+      return try wasJoinedAtEnd(user, to: room) && wasJoinedAtEnd(other, to: room)
+    }
+  }
+
+  fileprivate func wasJoinedAtEnd(_ user: UserID, to room: RoomSnapshot) throws -> Bool {
+    try membership(of: user, in: room, at: to.position) == .join
   }
 
   /// Every room the user is in.
