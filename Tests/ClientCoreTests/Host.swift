@@ -41,6 +41,9 @@ struct Host {
   /// Off for tests of many inputs: comparing costs O(items) each.
   var comparesMirrors = true
   private var mirrors: [TimelineKey: [TimelineItem]] = [:]
+  /// How many stood at each item of the live timelines, and the rooms of which it was told that this is different now.
+  private var readerCounts: [ItemID: Int] = [:]
+  private var roomsToldRead: Set<RoomID> = []
   private var inputs: [Input] = []
 
   init(seed: UInt64 = 1, store: [ByteString: [UInt8]] = [:], mode: SyncMode = .v3) {
@@ -212,7 +215,12 @@ struct Host {
     changes.append(change)
     switch change {
     case .timeline(let key, let steps):
-      for step in steps { apply(step, to: &mirrors[key, default: []]) }
+      for step in steps {
+        apply(step, to: &mirrors[key, default: []])
+        // Whoever shows the timeline reads everything again.
+        if case .reset = step { roomsToldRead.insert(key.room) }
+      }
+    case .readCounts(let room, _): roomsToldRead.insert(room)
     case .commandFinished(let id, let result): finished[id] = result
     default: break
     }
@@ -243,12 +251,23 @@ struct Host {
     }
   }
 
-  private func compareMirrors() {
+  private mutating func compareMirrors() {
     for (key, mirror) in mirrors {
       guard let items = client.timeline(key)?.items else { continue }
+      if key.focus == .live { compareReaders(of: items, in: key.room) }
       let seen = mirror.map(describe)
       let real = items.map(describe)
       if seen != real { Issue.record("changes of \(key) give\n\(seen)\nbut the timeline is\n\(real)") }
+    }
+    roomsToldRead = []
+  }
+
+  private mutating func compareReaders(of items: [TimelineItem], in room: RoomID) {
+    for item in items {
+      let old = readerCounts.updateValue(item.readerCount, forKey: item.id) ?? item.readerCount
+      if old != item.readerCount, !roomsToldRead.contains(room) {
+        Issue.record("\(item.readerCount) stand at \(describe(item)) instead of \(old), and nobody was told")
+      }
     }
   }
 

@@ -113,6 +113,15 @@ import Testing
     #expect(host.client.unreadMemberCount(.test, itemAt: 4) == nil)
   }
 
+  @Test func `who answers has read what stands above the answer`() {
+    var host = Host.inRoom([Wire.message("mine", "$4", by: "@me:test")])
+    #expect(host.client.unreadMemberCount(.test, itemAt: 0) == 2)
+    host.changes = []
+    host.sync(Wire.join([Wire.message("yours", "$5", by: "@bob:test")]))
+    #expect(host.client.unreadMemberCount(.test, itemAt: 0) == 1)
+    #expect(host.changes.contains { if case .readCounts(.test, 0..<2) = $0 { true } else { false } })
+  }
+
   @Test func `a receipt in a thread does not count in the room, one without a thread does`() {
     var host = Host.inRoom()
     func read(_ thread: String) {

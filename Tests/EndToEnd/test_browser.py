@@ -42,9 +42,12 @@ async def _(test):
         await alice.write("Hello Boris!")
         await alice.sees("Hello Boris!")
 
+        await expect(boris.entry(alice_name)).to_contain_text("wants to chat with you")
         await boris.entry(alice_name).click()
         await boris.page.get_by_role("button", name="Accept").click()
         await boris.sees("Hello Boris!")
+        # Who comes into a chat has what was said there before their eyes.
+        await expect(alice.feed.get_by_text("Read", exact=True)).to_have_count(1)
         await boris.page.bring_to_front()
         times = []
         for number in range(5):
@@ -327,7 +330,7 @@ async def _(test):
         await page.get_by_label("User name", exact=True).locator("visible=true").fill("Not Allowed")
         await page.get_by_label("Password", exact=True).locator("visible=true").fill("short")
         await page.get_by_role("button", name="Create account").click()
-        await page.get_by_text("A user name can only have lowercase letters").wait_for()
+        await page.get_by_text("A user name can only have letters").wait_for()
         await page.get_by_label("User name", exact=True).locator("visible=true").fill(fresh("fine"))
         await page.get_by_role("button", name="Create account").click()
         await page.get_by_text("A password needs at least 8 characters.").wait_for()

@@ -6,6 +6,12 @@ import PageWidgets
 
 /// What rooms are called, and what happened in them.
 extension Strings {
+  /// Who invites the user, and to what.
+  package static func invitation(to room: Room) -> String {
+    guard let inviter = room.inviter else { return Strings[.invitedBySomeone] }
+    return Strings[room.isDirect ? .invitedToChat : .invitedBy, room.displayName(of: inviter).string]
+  }
+
   package static func words(for name: RoomName) -> String {
     switch name {
     case .text(let text): text.string

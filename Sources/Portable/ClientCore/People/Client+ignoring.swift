@@ -55,6 +55,11 @@ extension Client {
       timeline.relations.forget(ignored)
       return timeline.hide(ownUserID: user) { $0.isHiddenByIgnoring && ignored.contains($0.sender) }
     }
+    readersMoved(in: id)
+  }
+
+  /// Who stood at items that are hidden now stands at those before.
+  mutating func readersMoved(in id: RoomID) {
     if let count = rooms[id]?.timeline.remoteCount, count > 0 { notify(.readCounts(id, 0..<count)) }
   }
 

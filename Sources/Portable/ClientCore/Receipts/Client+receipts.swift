@@ -102,7 +102,7 @@ extension Client {
   mutating func commitReading(_ prepared: PreparedRoom, ownUserID: UserID) -> Bool {
     let id = prepared.id
     guard let reading = rooms[id]?.reading else { return false }
-    var changed: Range<Int>?
+    var changed = rooms[id]?.timeline.takeReadByWriting()
     for user in prepared.delta.receipts + prepared.delta.members {
       for range in commitReceipts(of: user, prepared) {
         changed = changed.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range

@@ -43,6 +43,7 @@ extension Client {
       timeline.relations.removed = removed
       return timeline.hide(ownUserID: user) { item in item.eventID.map { removed.contains($0) } ?? false }
     }
+    readersMoved(in: id)
   }
 }
 

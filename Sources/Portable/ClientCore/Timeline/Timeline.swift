@@ -67,6 +67,8 @@ public struct Timeline: Sendable {
   /// The last item each member has read or written.
   var readPositions: [UserID: ItemID] = [:]
   var readers: [ItemID: Set<UserID>] = [:]
+  /// Items that somebody has read by writing after them, and that nobody has been told of yet.
+  private var readByWriting: Range<Int>?
 
   init(_ focus: TimelineKey.Focus = .live) {
     self.focus = focus
@@ -154,8 +156,19 @@ public struct Timeline: Sendable {
   private mutating func flush(_ run: inout [TimelineItem], ownUserID: UserID, _ changes: inout [TimelineChange]) {
     guard !run.isEmpty else { return }
     place(run, at: remoteCount, ownUserID: ownUserID, &changes)
-    for item in run { hasRead(item.sender, item.id) }
+    for item in run { hasWritten(item) }
     run = []
+  }
+
+  private mutating func hasWritten(_ item: TimelineItem) {
+    guard let read = hasRead(item.sender, item.id) else { return }
+    readByWriting = readByWriting.map { min($0.lowerBound, read.lowerBound)..<max($0.upperBound, read.upperBound) } ?? read
+  }
+
+  /// Items whose counts are different because somebody has written, since the last call.
+  mutating func takeReadByWriting() -> Range<Int>? {
+    defer { readByWriting = nil }
+    return readByWriting
   }
 
   // MARK: Echoes
@@ -215,7 +228,7 @@ public struct Timeline: Sendable {
       changes.append(.removed(echo..<(echo + 1)))
       place([item], at: remoteCount, ownUserID: ownUserID, &changes)
     }
-    hasRead(item.sender, item.id)
+    hasWritten(item)
   }
 
   /// The item as its event alone has it.

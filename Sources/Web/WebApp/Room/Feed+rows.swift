@@ -144,7 +144,10 @@ extension Feed {
   func updateCounts(_ room: Room) {
     guard let source, source.items.count == folding.count else { return }
     let counts = app.client.unreadMemberCounts(room.id)
-    for index in counts.indices where counts[index] != folding[index].unread {
+    let hasOtherMembers = memberCount != room.joinedMemberCount
+    memberCount = room.joinedMemberCount
+    for (index, item) in source.items.enumerated() {
+      guard counts[index] != folding[index].unread || hasOtherMembers && item.sender == app.userID else { continue }
       folding.setUnread(counts[index], at: index)
       renew(index)
     }

@@ -22,6 +22,8 @@ final class Feed<D: DOM> {
   var steps: [RowStep] = []
   /// How far the room has reached somebody else's device.
   var delivered = -1
+  /// How many were in the room when the rows were made: whether own messages are read depends on it.
+  var memberCount = 0
   /// Roots of threads that are shown as unread.
   var unreadThreads: [EventID] = []
   /// Where readers are shown to stand.
@@ -195,6 +197,7 @@ final class Feed<D: DOM> {
     unreadThreads = Array(room.unreadCounts.threads.keys)
     if isLive {
       delivered = app.client.lastDelivered(in: key.room) ?? -1
+      memberCount = room.joinedMemberCount
       for (index, count) in app.client.unreadMemberCounts(key.room).enumerated() where index < folding.count {
         folding.setUnread(count, at: index)
       }

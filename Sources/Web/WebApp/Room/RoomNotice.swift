@@ -70,9 +70,7 @@ final class RoomNotice<D: DOM> {
   }
 
   private func showInvitation(_ id: RoomID, _ room: Room?) {
-    let name = room?.inviter.flatMap { room?.displayName(of: $0).string }
-    let isDirect = room?.isDirect ?? false
-    say(name.map { isDirect ? Strings[.invitedToChat, $0] : Strings[.invitedBy, $0] } ?? Strings[.invitedBySomeone])
+    say(room.map { Strings.invitation(to: $0) } ?? Strings[.invitedBySomeone])
     if let inviter = room?.inviter {
       // People choose their own names: the ID is for those who want to be sure.
       let address = dom.element("details", "ma-inviter", in: node)

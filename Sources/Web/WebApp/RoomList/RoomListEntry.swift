@@ -169,7 +169,7 @@ final class RoomListEntry<D: DOM> {
   /// What was said last, and who or what it is from.
   private func previewText(_ room: Room) -> (prefix: String, text: String) {
     if room.membership == .invite {
-      return ("", room.inviter.map { Strings[.invitedBy, room.displayName(of: $0).string] } ?? Strings[.invitedBySomeone])
+      return ("", Strings.invitation(to: room))
     }
     if room.membership == .knock { return ("", Strings[.waitingForAnswer]) }
     if room.typing.count > 1 { return ("", Strings[.severalTyping]) }
