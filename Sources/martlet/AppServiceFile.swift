@@ -10,15 +10,18 @@ enum AppServiceFile {
 
   /// Returns the registration in the file. Throws `failed` with the path and the problem.
   static func read(_ path: String) throws(StartError) -> AppServiceRegistration {
-    let bytes: [UInt8]
-    do throws(FileBytes.Unreadable) { bytes = try FileBytes.read(path, limit: byteLimit) } catch {
-      throw .failed("app_services: cannot read \(path): \(error.reason)")
-    }
+    let bytes = try bytes(path)
     do throws(YAMLError) {
       return try registration(try YAMLTree(bytes), path)
     } catch {
       let excerpt = error.column == nil ? "" : "\n" + SourceLines(bytes).excerpt(around: error.line)
       throw .failed("app_services: \(path), \(error.place): \(error.problem)\(excerpt)")
+    }
+  }
+
+  static func bytes(_ path: String) throws(StartError) -> [UInt8] {
+    do throws(FileBytes.Unreadable) { return try FileBytes.read(path, limit: byteLimit) } catch {
+      throw .failed("app_services: cannot read \(path): \(error.reason)")
     }
   }
 

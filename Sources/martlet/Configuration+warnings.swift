@@ -10,7 +10,7 @@ extension Configuration {
   }
 
   /// Sentences for the operator, the most serious first. `serve` logs them, `config check` prints them.
-  var warnings: [String] { accountWarnings + addressWarnings + limitWarnings }
+  var warnings: [String] { accountWarnings + addressWarnings + limitWarnings + clusterWarnings }
 
   /// Which address other machines use; nil if the server is for this machine only.
   var addressForOthers: String? {
@@ -56,6 +56,18 @@ extension Configuration {
     if passwordHash.memoryMiB < Self.leastPasswordMemoryMiB {
       warnings.append("password_hash.memory_mib is below \(Self.leastPasswordMemoryMiB), which OWASP recommends as the least")
     }
+    return warnings
+  }
+
+  private var clusterWarnings: [String] {
+    guard let bind = cluster.bind else { return [] }
+    var warnings: [String] = []
+    if calls.isEnabled {
+      warnings.append(
+        "cluster.bind is set and calls.enabled is true: a call is known only to the node on which it began. Set calls.enabled to false on all "
+          + "nodes but one")
+    }
+    if bind.isLoopback { warnings.append("cluster.bind is \(bind): nodes on other machines cannot reach this one") }
     return warnings
   }
 

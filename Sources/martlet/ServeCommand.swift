@@ -30,6 +30,7 @@ enum ServeCommand {
     ProcessMetrics.register()
     let directory = try DataDirectory(configuration.dataDirectory)
     for address in configuration.bind { try address.checkUsable(setting: "bind") }
+    if let address = configuration.cluster.bind { try address.checkUsable(setting: "cluster.bind") }
     for address in configuration.metricsBind { try address.checkUsable(setting: "metrics_bind") }
 
     let manager = ServiceManager(environment: processEnvironment())
@@ -43,6 +44,7 @@ enum ServeCommand {
     log.info("stopping", ["signal": .integer(signal)])
     pages.set(.stopping)
     manager?.tell(.stopping)
+    await server.drain(for: .seconds(configuration.drain))
     await server.stop()
     log.info("stopped")
   }

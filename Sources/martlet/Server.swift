@@ -29,9 +29,8 @@ struct Server: Sendable {
   private let certificates: Task<Void, Never>?
   private let loops: EventLoopGroup
   private let pool: BlockingPool
-  /// The server of the Client-Server API, then the server of the metrics if `metrics_bind` is set.
+  /// The server of the Client-Server API, then those for other nodes and of the metrics, if `cluster.bind` and `metrics_bind` are set.
   private let servers: [HTTPServer]
-  private let housekeeping: Task<Void, Never>
   /// nil if the data folder cannot have a socket.
   private let adminSocket: AdminSocket?
 
@@ -50,14 +49,16 @@ struct Server: Sendable {
       let homeserver = try Homeserver(
         try configuration.homeserver(in: directory, turn: turn), tables: CallTables.statements, follower: callChanges,
         log: Log("homeserver"))
+      let projects: CallProjects
       do {
         try await homeserver.checkServerName()
         try await MediaBucketCheck.beforeStart(homeserver)
+        projects = try CallProjects(homeserver)
+        if configuration.cluster.bind != nil { try await homeserver.database.join(with: configuration.terms(in: directory)) }
       } catch {
         await homeserver.shutdown()
         throw error
       }
-      let projects = try CallProjects(homeserver)
       let calls = try callChanges.map {
         try configuration.callServer(projects, for: homeserver, following: $0, turn: turn)
       }
@@ -87,6 +88,12 @@ struct Server: Sendable {
           configuration: try configuration.http(configuration.bind, timedBy: api.requestTimes), router: router, loops: loops,
           pool: pool)
       ]
+      if let bind = configuration.cluster.bind {
+        servers.append(
+          HTTPServer(
+            configuration: try configuration.nodeHTTP(bind, timedBy: api.requestTimes), router: router, loops: loops, pool: pool
+          ))
+      }
       if !configuration.metricsBind.isEmpty {
         servers.append(
           HTTPServer(
@@ -109,7 +116,7 @@ struct Server: Sendable {
       return Server(
         addresses: addresses, homeserver: homeserver, calls: calls, relay: relay?.worker, certificates: certificates,
         loops: loops, pool: pool,
-        servers: servers, housekeeping: Task { await homeserver.keepHouse() }, adminSocket: adminSocket)
+        servers: servers, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
@@ -121,9 +128,15 @@ struct Server: Sendable {
     exit(1)
   }
 
+  /// Goes on for a while, so that load balancers notice that `GET /ready` says no. Clients are asked to connect anew.
+  func drain(for duration: Duration) async {
+    guard duration > .zero else { return }
+    for server in servers { await server.drain() }
+    try? await Task.sleep(for: duration)
+  }
+
   /// Stops accepting connections, lets open requests finish within ten seconds, and closes the database.
   func stop() async {
-    housekeeping.cancel()
     certificates?.cancel()
     await adminSocket?.close()
     await calls?.shutdown()
@@ -141,6 +154,7 @@ extension Configuration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is not a valid server name") }
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     if let database = try database.configuration() { homeserver.database = database }
+    homeserver.database.node = try cluster.configuration()
     homeserver.registration =
       switch registration {
       case .open: .open
@@ -200,6 +214,13 @@ extension Configuration {
     api.delegatedServer = delegatedServer
     api.newRoomEncryption = newRoomEncryption
     return api
+  }
+
+  /// Nodes alone reach this address: they say for which client they ask.
+  fileprivate func nodeHTTP(_ bind: BindAddress, timedBy times: RequestTimes) throws -> HTTPServerConfiguration {
+    var http = try http([bind], timedBy: times)
+    http.trustedProxies = ["0.0.0.0/0", "::/0"].compactMap { IPNetwork($0) }
+    return http
   }
 
   /// - Parameter times: hears how long requests took.

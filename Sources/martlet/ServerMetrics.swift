@@ -57,7 +57,17 @@ enum ServerMetrics {
     metrics.measured("martlet_database_waiting_reads", "Waiting read jobs.") {
       Double(database.statistics.waitingReads)
     }
+    if database.isNode { register(node: database, in: metrics) }
     register(homeserver.deviceLists.census, in: metrics)
+  }
+
+  private static func register(node database: Database, in metrics: Metrics) {
+    metrics.measured("martlet_cluster_lag", "Commits of other nodes that this one knows of and has not applied yet.") {
+      Double(database.statistics.lag)
+    }
+    metrics.measured(
+      "martlet_cluster_leases", "Leases that this node has: 1 at the node that does what only one does, 0 at the others."
+    ) { Double(database.statistics.leases) }
   }
 
   private static func register(_ devices: DeviceCensus, in metrics: Metrics) {

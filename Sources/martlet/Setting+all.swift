@@ -10,6 +10,7 @@ extension Setting {
   static let all: [Setting] = [
     network,
     database,
+    cluster,
     outbound,
     accounts,
     logins,
@@ -188,6 +189,16 @@ extension Setting {
   ]
 
   private static let diagnostics: [Setting] = [
+    .one(
+      "shutdown.drain_seconds", \.drainSeconds,
+      "How many seconds a server that is stopped goes on answering requests while GET /ready says 503, so that a load balancer sends no more. "
+        + "It should be more than the time the load balancer needs to notice.",
+      allowed: "a whole number from 0 to 60", defaultText: "5 if cluster.bind is set, else 0",
+      parse: { text in
+        guard text.utf8.allSatisfy(isDigit), let number = Int(text), (0...60).contains(number) else { return nil }
+        return .some(number)
+      },
+      show: { $0.map { "\($0)" } }),
     .choice(
       "log.level", \.logLevel, "The lowest level of log lines that the server writes to standard error.",
       words: Log.Level.allCases.map { ($0.name, $0) }, show: { $0.name }),

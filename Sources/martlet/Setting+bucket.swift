@@ -18,7 +18,7 @@ extension Setting {
       allowed: "letters, digits, hyphens, dots and underscores", parse: { isWord($0, "-._") ? .some($0) : nil }, show: { $0 }),
     .one(
       "media.s3.prefix", \.bucket.prefix,
-      "What the names of all objects begin with. Servers that share a bucket need different ones.",
+      "What the names of all objects begin with. Homeservers that share a bucket need different ones.",
       allowed: "letters, digits, hyphens, dots, underscores and slashes",
       parse: { isWord($0, "-._/") && !$0.hasPrefix("/") ? ($0.hasSuffix("/") ? $0 : $0 + "/") : nil },
       show: { $0.isEmpty ? nil : $0 }),

@@ -7,7 +7,7 @@ extension Setting {
     .one(
       "database.url", \.database.url,
       "The PostgreSQL database that has everything but files: media and keys stay in data_dir. It must exist, with the encoding UTF8 and the "
-        + "collation C, and belong to one server only. PostgreSQL 15 or newer. Put the password into database.password_file rather than here.",
+        + "collation C, and belong to one homeserver only. PostgreSQL 15 or newer. Put the password into database.password_file rather than here.",
       allowed: "a URL such as postgres://martlet@db.example.org/martlet or postgres:///martlet?host=/run/postgresql",
       defaultText: "none (SQLite: the file martlet.db in data_dir)", isSecret: true,
       parse: { PostgreSQLAddress($0) == nil ? nil : .some(Redacted($0)) }, show: { $0?.reveal() }),

@@ -208,4 +208,60 @@ struct NodesTests {
     #expect(try await reader.value == (false, 0, true))
     #expect(try await there.read { $0.isBehind } == false)
   }
+
+  @Test func `a node with the name of another is refused until that one has ended`() async throws {
+    let first = try node("a")
+    #expect(throws: DatabaseError.sameNode("a")) { _ = try node("a") }
+    first.close()
+    try node("a").close()
+  }
+
+  @Test func `a node that differs from one that runs is refused with the names of what differs`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { for node in [here, there] { node.close() } }
+    try await here.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2", "newer": "3"]))
+    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["limit"])) {
+      try await there.join(with: NodeTerms(key: "k", ["limit": "9", "name": "2"]))
+    }
+    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["signing.key"])) {
+      try await there.join(with: NodeTerms(key: "l", ["limit": "9"]))
+    }
+    try await there.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2"]))
+    // What a node that has ended had counts no more.
+    here.close()
+    try await there.join(with: NodeTerms(key: "l", [:]))
+  }
+
+  @Test func `work of a lease writes nothing once another node has the lease, and its node is told`() async throws {
+    let here = try node("a")
+    defer { here.close() }
+    let tries = AsyncStream<Void>.makeStream()
+    let lost = Atomic<Bool>(false)
+    let work = Mutex<Task<[String], Never>?>(nil)
+    here.lease(
+      "work",
+      granted: {
+        work.withLock {
+          $0 = Task {
+            var results: [String] = []
+            for await _ in tries.stream {
+              do { results.append("\(try await here.add("work"))") } catch { results.append("\(error)") }
+            }
+            return results
+          }
+        }
+      }, lost: { lost.store(true, ordering: .releasing) })
+    await eventually { work.withLock { $0 } != nil }
+    let task = try #require(work.withLock { $0 })
+    tries.continuation.yield()
+    await eventually { here.committedPosition == 1 }
+    // As another node does when this one was stopped for too long.
+    try run("UPDATE lease SET run = 1, fence = fence + 1, until = now() + interval '1 minute'")
+    tries.continuation.yield()
+    tries.continuation.finish()
+    #expect(await task.value == ["1", "another node has the lease work by now"])
+    #expect(try await here.read { try $0.authors() } == ["work"])
+    #expect(try await here.add("another") == 2, "what needs no lease goes on")
+    await eventually { lost.load(ordering: .acquiring) }
+  }
 }

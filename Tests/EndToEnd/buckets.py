@@ -92,9 +92,9 @@ def name_of(folder):
     return "t" + hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()[:20]
 
 
-def settings_for(folder):
-    """Of the folder's bucket, which is made if there is none; nothing where media lies in folders."""
-    if not is_bucket:
+def settings_for(folder, always=False):
+    """Of the folder's bucket, which is made if there is none; nothing where media lies in folders, unless `always`."""
+    if not is_bucket and not always:
         return {}
     return service().settings(service().make(name_of(folder)))
 

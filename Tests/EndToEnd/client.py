@@ -67,7 +67,7 @@ class Api:
         token = self.token if token is ... else token
         if token:
             headers["Authorization"] = "Bearer " + token
-        connection = http.client.HTTPConnection(nodes.host_for(self.host, path), timeout=seconds)
+        connection = http.client.HTTPConnection(nodes.host_for(self.host), timeout=seconds)
         try:
             connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()

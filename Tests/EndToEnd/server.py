@@ -71,8 +71,9 @@ class Server:
                          "calls_workers": "1", **settings}
         self.log = os.path.join(self.folder, "test-server.log")
         self.process = None
-        # Further nodes on the same database, and the name of this one among several.
-        self.others, self.node = [], None
+        # Further nodes on the same database; the name of this one among several, and the server that is the first of them.
+        self.others, self.node, self.first = [], None, self
+        self.node_ports = {}
         logs.append(self.log)
 
     @property
@@ -103,9 +104,12 @@ class Server:
         for name, value in settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
         url = self.database_url
-        environment = {**os.environ, **({"MARTLET_DATABASE_URL": url} if url else {}), **buckets.settings_for(self.folder)}
-        if self.node or nodes.COUNT > 1:
-            environment["MARTLET_NODE"] = f"{self.node or f'node{number}'}@{settings['bind']}"
+        is_node = self.node is not None or nodes.COUNT > 1
+        environment = {**os.environ, **({"MARTLET_DATABASE_URL": url} if url else {}), **buckets.settings_for(self.first.folder, always=is_node)}
+        if is_node:
+            port = self.node_ports.setdefault(number, free_port())
+            environment |= {"MARTLET_CLUSTER_NODE": self.node or f"node{number}", "MARTLET_CLUSTER_BIND": f"127.0.0.1:{port}",
+                            "MARTLET_SHUTDOWN_DRAIN_SECONDS": "0"}
         with open(self.log, "ab") as log:
             return subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
 

@@ -1,5 +1,8 @@
 """Several nodes on one database: what clients are told while nodes die, checked against what the server has acknowledged."""
+import atexit
 import contextlib
+import hashlib
+import hmac
 import http.client
 import os
 import random
@@ -7,10 +10,12 @@ import signal
 import threading
 import time
 from collections import defaultdict
+from urllib.parse import quote
 
 import databases
 import nodes
-from client import Api, User, fresh, room_path
+from client import PASSWORD, Api, User, fresh, room_path
+from fuzz_world import SHARED_SECRET, administrator
 from harness import PATIENCE, test
 from server import Server
 from test_postgresql import database
@@ -23,13 +28,13 @@ KILL_SECONDS = 3
 class Cluster:
     """Nodes that share a database, keys and files."""
 
-    def __init__(self, url, count):
-        self.first = Server(database_url=url)
+    def __init__(self, url, count, **settings):
+        self.first = Server(database_url=url, **settings)
         self.first.node = "node1"
         self.servers = [self.first.start()]
         for number in range(2, count + 1):
-            server = Server(nodes.folder_of(self.first.folder, number), database_url=url)
-            server.node = f"node{number}"
+            server = Server(nodes.folder_of(self.first.folder, number), database_url=url, **settings)
+            server.node, server.first = f"node{number}", self.first
             self.servers.append(server.start())
         self.hosts = [f"127.0.0.1:{server.port}" for server in self.servers]
 
@@ -39,13 +44,27 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(name, count=NODES):
+def cluster(name, count=NODES, **settings):
     with database(name) as url:
-        made = Cluster(url, count)
+        made = Cluster(url, count, **settings)
         try:
             yield made
         finally:
             made.close()
+
+
+_pair = None
+
+
+def pair():
+    """Two nodes that tests of this process share, and leave as they were."""
+    global _pair
+    if _pair is None:
+        lent = contextlib.ExitStack()
+        _pair = lent.enter_context(cluster("nodes_pair", 2, registration_shared_secret=SHARED_SECRET))
+        owner = os.getpid()
+        atexit.register(lambda: lent.close() if os.getpid() == owner else None)
+    return _pair
 
 
 class Anywhere(Api):
@@ -216,61 +235,61 @@ def broken_histories(context):
 
 @test("what is acknowledged at one node counts at once at every other: messages, state, members, markers, tokens")
 def read_your_writes(context):
-    with cluster("nodes_at_once", 2) as made:
-        here, there = (f"http://{host}" for host in made.hosts)
-        ann, bob = User(here, "ann"), User(there, "bob")
-        ann_there, bob_here = Api(there, ann.token), Api(here, bob.token)
-        room = ann.create_room(preset="private_chat")
-        for number in range(20):
-            event = ann.send(room, str(number))
-            assert ann_there.get(room_path(room, "event", event)).ok()["content"]["body"] == str(number)
-            ann_there.put(room_path(room, "state", "m.room.topic", ""), {"topic": str(number)}).ok()
-            assert ann.get(room_path(room, "state", "m.room.topic", "")).ok()["topic"] == str(number)
-        assert bob.get(room_path(room, "state", "m.room.topic", "")).status == 403
-        ann.post(room_path(room, "invite"), {"user_id": bob.user_id}).ok()
-        bob.join(room)
-        assert bob_here.get(room_path(room, "joined_members")).ok()["joined"].keys() == {ann.user_id, bob.user_id}
-        event = bob_here.get("sync").ok()["rooms"]["join"][room]["timeline"]["events"][-1]["event_id"]
-        bob_here.post(room_path(room, "receipt", "m.read", event)).ok()
-        counts = bob.get("sync").ok()["rooms"]["join"][room]["unread_notifications"]
-        assert counts["notification_count"] == 0, counts
-        bob.put(f"user/{bob.user_id}/account_data/org.example", {"a": 1}).ok()
-        assert bob_here.get(f"user/{bob.user_id}/account_data/org.example").ok() == {"a": 1}
-        bob_here.post("logout").ok()
-        assert bob.get("account/whoami").status == 401
-        ann.post(room_path(room, "kick"), {"user_id": bob.user_id}).ok()
-        assert ann_there.get(room_path(room, "joined_members")).ok()["joined"].keys() == {ann.user_id}
+    made = pair()
+    here, there = (f"http://{host}" for host in made.hosts)
+    ann, bob = User(here, "ann"), User(there, "bob")
+    ann_there, bob_here = Api(there, ann.token), Api(here, bob.token)
+    room = ann.create_room(preset="private_chat")
+    for number in range(20):
+        event = ann.send(room, str(number))
+        assert ann_there.get(room_path(room, "event", event)).ok()["content"]["body"] == str(number)
+        ann_there.put(room_path(room, "state", "m.room.topic", ""), {"topic": str(number)}).ok()
+        assert ann.get(room_path(room, "state", "m.room.topic", "")).ok()["topic"] == str(number)
+    assert bob.get(room_path(room, "state", "m.room.topic", "")).status == 403
+    ann.post(room_path(room, "invite"), {"user_id": bob.user_id}).ok()
+    bob.join(room)
+    assert bob_here.get(room_path(room, "joined_members")).ok()["joined"].keys() == {ann.user_id, bob.user_id}
+    event = bob_here.get("sync").ok()["rooms"]["join"][room]["timeline"]["events"][-1]["event_id"]
+    bob_here.post(room_path(room, "receipt", "m.read", event)).ok()
+    counts = bob.get("sync").ok()["rooms"]["join"][room]["unread_notifications"]
+    assert counts["notification_count"] == 0, counts
+    bob.put(f"user/{bob.user_id}/account_data/org.example", {"a": 1}).ok()
+    assert bob_here.get(f"user/{bob.user_id}/account_data/org.example").ok() == {"a": 1}
+    bob_here.post("logout").ok()
+    assert bob.get("account/whoami").status == 401
+    ann.post(room_path(room, "kick"), {"user_id": bob.user_id}).ok()
+    assert ann_there.get(room_path(room, "joined_members")).ok()["joined"].keys() == {ann.user_id}
 
 
 @test("a sync that waits at one node is answered with what is sent at another, and ends when its token does")
 def waiting_syncs(context):
-    with cluster("nodes_waiting", 2) as made:
-        here, there = (f"http://{host}" for host in made.hosts)
-        ann, bob = User(here, "ann"), User(here, "bob")
-        room = ann.create_room(preset="public_chat", invite=[])
-        bob.join(room)
-        waiting = Api(there, bob.token)
-        since = waiting.get("sync").ok()["next_batch"]
-        late = []
-        for number in range(30):
-            answers = []
-            thread = threading.Thread(target=lambda: answers.append((waiting.get("sync", since=since, timeout=30_000), time.monotonic())))
-            thread.start()
-            time.sleep(0.02)  # Most are waiting by then; one that is not gets the message all the same.
-            ann.send(room, str(number))
-            sent = time.monotonic()
-            thread.join(PATIENCE)
-            answer, came = answers[0]
-            late.append(came - sent)
-            since = answer.ok()["next_batch"]
-            assert [event["content"]["body"] for event in answer.json["rooms"]["join"][room]["timeline"]["events"]] == [str(number)]
-        print(f"          told {sorted(late)[len(late) // 2] * 1000:.1f} ms after the acknowledgement (median), {max(late) * 1000:.1f} at most", flush=True)
-        ended = []
-        thread = threading.Thread(target=lambda: ended.append(waiting.get("sync", since=since, timeout=60_000).status))
+    made = pair()
+    here, there = (f"http://{host}" for host in made.hosts)
+    ann, bob = User(here, "ann"), User(here, "bob")
+    room = ann.create_room(preset="public_chat", invite=[])
+    bob.join(room)
+    waiting = Api(there, bob.token)
+    since = waiting.get("sync").ok()["next_batch"]
+    late = []
+    for number in range(30):
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append((waiting.get("sync", since=since, timeout=30_000), time.monotonic())))
         thread.start()
-        Api(here, bob.token).post("logout").ok()
+        time.sleep(0.02)  # Most are waiting by then; one that is not gets the message all the same.
+        ann.send(room, str(number))
+        sent = time.monotonic()
         thread.join(PATIENCE)
-        assert ended == [401], ended
+        answer, came = answers[0]
+        late.append(came - sent)
+        since = answer.ok()["next_batch"]
+        assert [event["content"]["body"] for event in answer.json["rooms"]["join"][room]["timeline"]["events"]] == [str(number)]
+    print(f"          told {sorted(late)[len(late) // 2] * 1000:.1f} ms after the acknowledgement (median), {max(late) * 1000:.1f} at most", flush=True)
+    ended = []
+    thread = threading.Thread(target=lambda: ended.append(waiting.get("sync", since=since, timeout=60_000).status))
+    thread.start()
+    Api(here, bob.token).post("logout").ok()
+    thread.join(PATIENCE)
+    assert ended == [401], ended
 
 
 def heard(api, since, found):
@@ -286,32 +305,125 @@ def heard(api, since, found):
 
 @test("who types and who is online at one node is shown at another, and who leaves with their node is gone from it")
 def typing_and_presence(context):
-    with cluster("nodes_typing", 2) as made:
-        here, there = (f"http://{host}" for host in made.hosts)
-        ann, bob = User(here, "ann"), User(here, "bob")
-        room = ann.create_room(preset="public_chat")
-        bob.join(room)
-        watching = Api(there, bob.token)
-        since = watching.get("sync").ok()["next_batch"]
+    made = pair()
+    here, there = (f"http://{host}" for host in made.hosts)
+    ann, bob = User(here, "ann"), User(here, "bob")
+    room = ann.create_room(preset="public_chat")
+    bob.join(room)
+    watching = Api(there, bob.token)
+    since = watching.get("sync").ok()["next_batch"]
 
-        def typists(answer):
-            events = answer.get("rooms", {}).get("join", {}).get(room, {}).get("ephemeral", {}).get("events", [])
-            return next((event["content"]["user_ids"] for event in events if event["type"] == "m.typing"), None)
+    def typists(answer):
+        events = answer.get("rooms", {}).get("join", {}).get(room, {}).get("ephemeral", {}).get("events", [])
+        return next((event["content"]["user_ids"] for event in events if event["type"] == "m.typing"), None)
 
-        def presence(answer):
-            events = answer.get("presence", {}).get("events", [])
-            return next((event["content"]["presence"] for event in events if event["sender"] == ann.user_id), None)
+    def presence(answer):
+        events = answer.get("presence", {}).get("events", [])
+        return next((event["content"]["presence"] for event in events if event["sender"] == ann.user_id), None)
 
-        ann.put(room_path(room, "typing", ann.user_id), {"typing": True, "timeout": 20_000}).ok()
-        _, since = heard(watching, since, lambda answer: typists(answer) == [ann.user_id])
-        ann.put(room_path(room, "typing", ann.user_id), {"typing": False}).ok()
-        _, since = heard(watching, since, lambda answer: typists(answer) == [])
-        ann.put(f"presence/{ann.user_id}/status", {"presence": "online", "status_msg": "at the harbour"}).ok()
-        _, since = heard(watching, since, lambda answer: presence(answer) == "online")
-        status = watching.get(f"presence/{ann.user_id}/status").ok()
-        assert status["presence"] == "online" and status["status_msg"] == "at the harbour", status
-        ann.put(f"presence/{ann.user_id}/status", {"presence": "offline"}).ok()
-        heard(watching, since, lambda answer: presence(answer) == "offline")
+    ann.put(room_path(room, "typing", ann.user_id), {"typing": True, "timeout": 20_000}).ok()
+    _, since = heard(watching, since, lambda answer: typists(answer) == [ann.user_id])
+    ann.put(room_path(room, "typing", ann.user_id), {"typing": False}).ok()
+    _, since = heard(watching, since, lambda answer: typists(answer) == [])
+    ann.put(f"presence/{ann.user_id}/status", {"presence": "online", "status_msg": "at the harbour"}).ok()
+    _, since = heard(watching, since, lambda answer: presence(answer) == "online")
+    status = watching.get(f"presence/{ann.user_id}/status").ok()
+    assert status["presence"] == "online" and status["status_msg"] == "at the harbour", status
+    ann.put(f"presence/{ann.user_id}/status", {"presence": "offline"}).ok()
+    heard(watching, since, lambda answer: presence(answer) == "offline")
+
+
+def part(api, media, content, first, last):
+    return api.request("PUT", "/_matrix/media/v3/upload/" + media, body=content[first:last],
+                       headers={"Content-Range": f"bytes {first}-{last - 1}/{len(content)}"}).ok()
+
+
+@test("an upload whose parts go to one node and the other is one, and its content is at both")
+def parts_anywhere(context):
+    made = pair()
+    here, there = (f"http://{host}" for host in made.hosts)
+    ann = User(here, "ann")
+    other = Api(there, ann.token)
+    # More than a node hands on at once.
+    content = random.Random(1).randbytes(6_000_000)
+    media = ann.post("/_matrix/media/v1/create").ok()["content_uri"].removeprefix("mxc://")
+    progress = "/_matrix/client/unstable/martlet.resumable/" + media
+    assert other.get(progress).ok() == {"offset": 0, "complete": False}
+    assert part(ann, media, content, 0, 100_000) == {"offset": 100_000, "complete": False}
+    assert other.get(progress).ok() == {"offset": 100_000, "complete": False}
+    wrong = other.request("PUT", "/_matrix/media/v3/upload/" + media, body=b"x", headers={"Content-Range": f"bytes 5-5/{len(content)}"})
+    wrong.fails(409, "MARTLET_WRONG_OFFSET")
+    long = other.request("PUT", "/_matrix/media/v3/upload/" + media, body=content[100_000:200_000],
+                         headers={"Content-Range": f"bytes 100000-100009/{len(content)}"})
+    long.fails(400, "M_INVALID_PARAM")
+    assert part(other, media, content, 100_000, len(content)) == {"offset": len(content), "complete": True}
+    for api in (ann, other):
+        assert api.get("/_matrix/client/v1/media/download/" + media).body == content
+    given_up = ann.post("/_matrix/media/v1/create").ok()["content_uri"].removeprefix("mxc://")
+    part(other, given_up, content, 0, 1_000)
+    ann.request("DELETE", "/_matrix/client/unstable/martlet.resumable/" + given_up).ok()
+    other.get("/_matrix/client/unstable/martlet.resumable/" + given_up).fails(404, "M_NOT_FOUND")
+
+
+@test("a nonce of one node is good at the other, once")
+def nonces_anywhere(context):
+    here, there = (Api(f"http://{host}") for host in pair().hosts)
+    path, name = "/_synapse/admin/v1/register", fresh("shared")
+    nonce = here.get(path).ok()["nonce"]
+    mac = hmac.new(SHARED_SECRET.encode(), "\0".join([nonce, name, PASSWORD, "notadmin"]).encode(), hashlib.sha1).hexdigest()
+    body = {"nonce": nonce, "username": name, "password": PASSWORD, "mac": mac}
+    assert there.post(path, body).ok()["user_id"].startswith("@" + name)
+    for api in (here, there):
+        assert "nonce" in api.post(path, body).fails(400, "M_UNKNOWN")["error"]
+
+
+@test("whichever node is asked to leave many rooms or to delete one, one node does it")
+def work_anywhere(context):
+    made = pair()
+    apis = [Api(f"http://{host}") for host in made.hosts]
+    admin = administrator(apis[0].base)
+    for api in apis:
+        ann = User(api.base, "ann")
+        rooms = [ann.create_room(preset="public_chat") for _ in range(6)]
+        asked = Api(api.base, ann.token)
+        left = asked.post("/_matrix/client/unstable/martlet.bulk/leave", {"room_ids": rooms[:5]}).ok()
+        assert (left["state"], left["done"], left["errors"]) == ("finished", 5, {}), left
+        assert ann.get("joined_rooms").ok()["joined_rooms"] == rooms[5:]
+        asked = Api(api.base, admin.token)
+        asked.request("DELETE", "/_synapse/admin/v2/rooms/" + quote(rooms[5]), {"purge": True}).ok()
+        end = time.monotonic() + PATIENCE
+        while asked.get(f"/_synapse/admin/v2/rooms/{quote(rooms[5])}/delete_status").ok()["results"][0]["status"] != "complete":
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        assert ann.get("joined_rooms").ok()["joined_rooms"] == []
+
+
+def refused(made, node, keys=True, **settings):
+    """What a further node says that does not start."""
+    folder = nodes.folder_of(made.first.folder, 9)
+    if not keys:
+        os.remove(os.path.join(folder, "signing.key"))
+    server = Server(folder, database_url=made.first.settings["database_url"], **{"registration_shared_secret": SHARED_SECRET, **settings})
+    server.node, server.first = node, made.first
+    try:
+        server.start()
+    except SystemExit as error:
+        return str(error)
+    finally:
+        server.close()
+    raise AssertionError("a node started that should not")
+
+
+@test("a node does not start if it differs from one that runs, or has its name; it says in what, and tells no secret")
+def refusals(context):
+    made = pair()
+    shown = refused(made, "node9", max_upload_bytes="12345", registration_shared_secret="some other secret")
+    assert "differs from node1" in shown and "in max_upload_bytes, registration_shared_secret;" in shown, shown
+    terms = databases.server().run("SELECT terms FROM node", "nodes_pair")
+    assert "max_upload_bytes " in terms and SHARED_SECRET not in terms, terms
+    assert "in signing.key;" in refused(made, "node9", keys=False)
+    assert "another node has the name node2" in refused(made, "node2")
+    assert Api(f"http://{made.hosts[1]}").get("/_matrix/client/versions").status == 200
 
 
 IN_TRANSACTION = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND application_name LIKE '%process {process} %'"

@@ -118,6 +118,34 @@ import Testing
     }
   }
 
+  @Test func `a server that drains answers on, and each answer is the last of its connection`() async throws {
+    let (began, go) = (Signal<Void>(), Signal<Void>())
+    var router = Router()
+    router.on(.get, "/poll", endsOnShutdown: true) { _ in
+      began.send()
+      _ = await go.wait()
+      return .text(Task.isCancelled ? "cancelled" : "polled")
+    }
+    router.on(.get, "/hello") { _ in .text("hello") }
+    try await withServer(router) { server, address in
+      let (poller, idle) = (try RawClient(address), try RawClient(address))
+      try idle.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try idle.answer().header("Connection") == nil)
+      try poller.send("GET /poll HTTP/1.1\r\nHost: x\r\n\r\n")
+      _ = await began.wait()
+      await server.drain()
+      for client in [idle, try RawClient(address)] {
+        try client.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = try client.answer()
+        #expect(answer.text == "hello" && answer.header("Connection") == "close")
+        #expect(try client.receiveToEnd() == [])
+      }
+      go.send()
+      let polled = try poller.answer()
+      #expect(polled.text == "polled" && polled.header("Connection") == "close")
+    }
+  }
+
   @Test func `after the grace what still runs is cancelled`() async throws {
     let began = Signal<Void>()
     var router = Router()

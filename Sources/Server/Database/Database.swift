@@ -62,21 +62,34 @@ package final class Database: Sendable {
 
   /// Runs `body` on the writer thread and returns once the group commit that holds it is durable.
   ///
+  /// Work of a lease writes only while this node has the lease: else `.displaced` is thrown.
+  ///
   /// When `body` throws, its changes alone are undone and the error is thrown here. When the commit fails, every job of
   /// the batch is undone and throws the commit's error. Otherwise throws as `read` does; a job that has started is not
   /// dropped by cancellation.
   package nonisolated(nonsending) func write<Value: Sendable>(
     _ body: @escaping @Sendable (WriteTransaction) throws -> Value
   ) async throws -> Value {
-    try await writer.queue.run(body)
+    guard let fence else { return try await writer.queue.run(body) }
+    return try await writer.queue.run(asking: { [fence.question] }) { transaction in
+      try fence.check(in: transaction)
+      return try body(transaction)
+    }
   }
+
+  /// What writes of the running task have to check; nil for most tasks.
+  private var fence: Fence? { nodes == nil ? nil : Fence.current }
 
   /// `write` for hot commands: `questions` are reads that `body` will make, so that PostgreSQL answers those of all jobs of a batch at once. Called
   /// on the writer thread, and with PostgreSQL only.
   package nonisolated(nonsending) func write<Value: Sendable>(
     asking questions: @escaping @Sendable () -> [Question], _ body: @escaping @Sendable (WriteTransaction) throws -> Value
   ) async throws -> Value {
-    try await writer.queue.run(asking: questions, body)
+    guard let fence else { return try await writer.queue.run(asking: questions, body) }
+    return try await writer.queue.run(asking: { [fence.question] + questions() }) { transaction in
+      try fence.check(in: transaction)
+      return try body(transaction)
+    }
   }
 
   /// `read` for starting up and for commands: blocks the calling thread, so never on a loop or in a task.
@@ -113,10 +126,24 @@ package final class Database: Sendable {
   /// Has work that only one node may do begin here, if this node gets its lease: at once where there are no other nodes.
   ///
   /// - Parameters:
-  ///   - granted: called when the node gets the lease, from any thread; must not block.
+  ///   - granted: called when the node gets the lease, from any thread; must not block. What tasks that it begins write is refused once another
+  ///     node has the lease.
   ///   - lost: called when another node has got it, because this one was stopped for too long.
   package func lease(_ name: String, granted: @escaping @Sendable () -> Void, lost: @escaping @Sendable () -> Void) {
-    if let nodes { nodes.leases.want(name, granted: granted, lost: lost) } else { granted() }
+    guard let nodes else { return granted() }
+    nodes.want(name, granted: { Fence.$current.withValue($0, operation: granted) }, lost: lost)
+  }
+
+  /// Compares what nodes must have alike with the others, and tells them. Once, before this one answers requests. Nothing where there are no
+  /// others.
+  ///
+  /// Throws `.disagreement` if it differs from one that runs.
+  package nonisolated(nonsending) func join(with terms: NodeTerms) async throws {
+    guard let nodes else { return }
+    try await write { transaction in
+      try NodeTable.agree(
+        terms, nodes.node, run: nodes.applier.run, applied: nodes.applier.appliedNumber, in: transaction)
+    }
   }
 
   /// Whether others may share the database.
@@ -124,6 +151,14 @@ package final class Database: Sendable {
 
   /// Of this node among those that share the database: another after each start. 0 where there are no others.
   package var run: Int64 { nodes?.applier.run ?? 0 }
+
+  /// The name of this node; nil where there are no others. It stays over a restart.
+  package var nodeName: String? { nodes?.node.name }
+
+  /// The run of the node with a name; nil if it has ended, or has not been heard of for ten seconds.
+  package nonisolated(nonsending) func run(ofNode name: String) async throws -> Int64? {
+    try await read { try NodeTable.run(of: name, in: $0) }
+  }
 
   /// Where a run of another node is reached: a host and a port. nil if it has ended, or has not been heard of for ten seconds.
   package nonisolated(nonsending) func nodeAddress(of run: Int64) async throws -> String? {
@@ -146,6 +181,7 @@ package final class Database: Sendable {
     var statistics = writer.statistics.withLock { $0 }
     statistics.waitingWrites = writer.queue.count
     statistics.waitingReads = readers.queue.count
+    if let nodes { (statistics.lag, statistics.leases) = (Int(nodes.applier.lag), nodes.leases.heldCount) }
     return statistics
   }
 

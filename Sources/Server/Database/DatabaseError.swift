@@ -11,6 +11,12 @@
   case locked(path: String, processID: Int32?)
   /// Another server writes to the PostgreSQL database; `holder` is what it calls itself, nil if that cannot be seen.
   case occupied(name: String, holder: String?)
+  /// Another node has the same name.
+  case sameNode(String)
+  /// This node differs from another in terms that all must have alike.
+  case disagreement(with: String, terms: [String])
+  /// The work of this node's lease is another's by now: this one was stopped for too long.
+  case displaced(lease: String)
   /// The database was migrated by a newer program.
   case newer(path: String, version: Int, supported: Int)
   /// A migration could not be applied, or the applied ones are not the ones this program knows. The old version stands.
@@ -52,7 +58,13 @@ extension DatabaseError: CustomStringConvertible {
         + (processID.map { " (process \($0))" } ?? "") + ", which holds the lock \(LockFile.path(for: path))"
     case .occupied(let name, let holder):
       "the database \(name) is in use by another server" + (holder.map { " (\($0))" } ?? "")
-        + "; two servers on one database are not supported yet, so stop that one first"
+        + "; stop that one first, or give each of them cluster.bind"
+    case .sameNode(let name):
+      "another node has the name \(name); give each node a cluster.node of its own, or stop the other one"
+    case .disagreement(let node, let terms):
+      "this node differs from \(node), which runs, in \(terms.joined(separator: ", ")); all nodes need the same. "
+        + "For a key, copy the file from the data_dir of \(node). To change a setting, stop all nodes first"
+    case .displaced(let lease): "another node has the lease \(lease) by now"
     case .newer(let path, let version, let supported):
       "the database \(path) has schema version \(version), this program knows versions up to \(supported): "
         + "start the newer program, or restore an older copy"

@@ -22,6 +22,10 @@ package struct DatabaseStatistics: Sendable, Equatable {
   package internal(set) var splitBatches = 0
   /// Times the database was found in another state than this server left it.
   package internal(set) var jumps = 0
+  /// Commits of other nodes that this one knows of and has not applied; 0 where there are none.
+  package internal(set) var lag = 0
+  /// Leases that this node has.
+  package internal(set) var leases = 0
   /// Pages in SQLite's write-ahead log after the last commit; 0 with PostgreSQL.
   package internal(set) var logPages = 0
   /// Times the log was copied into the database.

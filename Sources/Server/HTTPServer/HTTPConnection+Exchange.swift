@@ -15,7 +15,7 @@ extension HTTPConnection {
     var exchange = Exchange(
       number: number, id: id, method: head.method, routePattern: route.pattern, peer: peer,
       started: EventLoop.nowNanoseconds, endsOnShutdown: route.endsOnShutdown, isHTTP10: head.isHTTP10,
-      keepsAlive: head.keepsAlive && !state.isShuttingDown, announcedLength: head.announcedLength,
+      keepsAlive: head.keepsAlive && !state.isDraining, announcedLength: head.announcedLength,
       owesContinue: head.expectsContinue && !isComplete && body.isEmpty, isBodyComplete: isComplete,
       requestBodyBytes: Int64(body.count), webSocketKey: WebSocketHandshake.key(of: head))
     let requestBody = requestBody(of: head, body, isComplete: isComplete, limit: route.bodyLimit, &exchange)

@@ -221,6 +221,11 @@ actor HTTPConnection {
 
   func cancelHandler() { exchange?.task?.cancel() }
 
+  /// The next response is the last. An idle connection stays: the client may be about to ask.
+  func beginDraining() {
+    if case .http = mode, exchange?.progress == .waiting { exchange?.keepsAlive = false }
+  }
+
   /// Closes when idle; else the response under way is the last.
   func beginShutdown() {
     switch mode {
@@ -230,7 +235,7 @@ actor HTTPConnection {
         return
       }
       self.exchange?.keepsAlive = false
-      if exchange.endsOnShutdown { cancelHandler() }
+      if exchange.endsOnShutdown, exchange.progress == .waiting { cancelHandler() }
     case .webSocket(let session):
       session.assumeIsolated { $0.beginClose(code: 1001) }
     case .lingering, .closed:

@@ -76,8 +76,13 @@ package final class HTTPServer: Sendable {
     }
   }
 
+  /// Asks clients to leave: each answer from now on is the last of its connection. Everything else goes on until `shutdown`.
+  package func drain() async {
+    for state in loopStates { await onLoop(state) { $0.beginDraining() } }
+  }
+
   /// Stops accepting and closes idle connections; the others end with their response. Handlers of routes that end on
-  /// shutdown are cancelled at once, the rest when `grace` has passed; a second later what is left is closed.
+  /// shutdown are cancelled at once unless their response is on its way, the rest when `grace` has passed; a second later what is left is closed.
   package func shutdown(grace: Duration) async {
     let isFirst = state.withLock { state in
       defer { if state.life != .stopped { state.life = .stopping } }

@@ -14,6 +14,8 @@ final class LoopState: @unchecked Sendable {
   var output: [UInt8] = []
   var events: [ConnectionLogic.Event] = []
   private(set) var isShuttingDown = false
+  /// Whether each response is the last of its connection.
+  private(set) var isDraining = false
   private var connections: ContiguousArray<HTTPConnection> = []
   private var listeners: [Listener] = []
   private var date = ""
@@ -64,10 +66,15 @@ final class LoopState: @unchecked Sendable {
     return result
   }
 
+  func beginDraining() {
+    isDraining = true
+    for connection in connections { connection.assumeIsolated { $0.beginDraining() } }
+  }
+
   /// Accepts no more; idle connections close, the others with their response. Long polls are cancelled.
   func beginShutdown() {
     guard !isShuttingDown else { return }
-    isShuttingDown = true
+    (isShuttingDown, isDraining) = (true, true)
     stopListening()
     for connection in connections { connection.assumeIsolated { $0.beginShutdown() } }
   }

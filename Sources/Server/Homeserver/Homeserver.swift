@@ -1,5 +1,4 @@
 import Database
-import Glibc
 import JSON
 import MatrixModel
 import Outbound
@@ -11,6 +10,7 @@ import ServerMedia
 import ServerPush
 import ServerRooms
 import ServerSync
+import Synchronization
 import Telemetry
 
 /// The domain of one homeserver: accounts, rooms, sync and what belongs to them. No HTTP.
@@ -84,20 +84,11 @@ package final class Homeserver: Sendable {
   package let appServiceQueries: AppServiceQueries
   package let appServiceWorkers: AppServiceWorkers
   package let thirdPartyNetworks: ThirdPartyNetworks
-  /// Notified when the work of `start` begins at this node.
-  let worksHere = WorkSignal()
+  private let chores = Mutex<[Task<Void, Never>]>([])
 
   /// The room versions this server can take part in.
   package static var roomVersions: [(name: ByteString, isStable: Bool)] {
     RoomVersion.known.map { ($0.name, $0.isStable) }
-  }
-
-  /// This server among several on one database, as `name@host:port`: for tests, until several nodes are supported as a whole.
-  private static var node: NodeConfiguration? {
-    guard let text = getenv("MARTLET_NODE").map({ String(cString: $0) }) else { return nil }
-    let parts = text.split(separator: "@", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    return NodeConfiguration(name: String(parts[0]), address: String(parts[1]), notes: .notes)
   }
 
   /// Opens the database in `configuration.dataDirectory` and brings its schema up to date.
@@ -109,8 +100,6 @@ package final class Homeserver: Sendable {
     _ configuration: HomeserverConfiguration, tables: [String] = [], follower: (any RoomObserver & AccountObserver)? = nil,
     log: Log
   ) throws {
-    var configuration = configuration
-    configuration.database.node = Self.node
     self.configuration = configuration
     self.log = log
     var databaseConfiguration = configuration.database
@@ -230,10 +219,11 @@ package final class Homeserver: Sendable {
     }
   }
 
-  /// Begins what goes on in the background: pushing, telling application services, and chores. Of several nodes one does it.
+  /// Begins what goes on in the background: pushing, telling application services, tasks, and chores. Of several nodes one does it.
   ///
   /// - Parameter isDisplaced: called if another node does it now, because this one was stopped for too long: the process has to end.
   package func start(isDisplaced: @escaping @Sendable () -> Void = {}) {
+    chores.withLock { $0.append(Task { await self.keepOwnHouse() }) }
     database.lease(
       "work",
       granted: { [self] in
@@ -241,13 +231,15 @@ package final class Homeserver: Sendable {
         appServiceWorkers.start()
         delayedEvents.start()
         bulkLeaves.start()
-        worksHere.notify()
+        administrationTasks.start()
+        chores.withLock { $0.append(Task { await self.keepHouse() }) }
       }, lost: isDisplaced)
   }
 
   /// Finishes what is under way and lets go of threads and files. Blocks the calling task's thread until the database is
   /// closed: for the end of the process and of tests.
   package func shutdown() async {
+    for task in chores.withLock({ $0 }) { task.cancel() }
     await administrationTasks.shutdown()
     await push.stop()
     await appServiceWorkers.stop()

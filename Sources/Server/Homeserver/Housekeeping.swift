@@ -45,7 +45,6 @@ extension Homeserver {
       Chore(orElse: "finished bulk jobs stay") { [bulkLeaves] in try await bulkLeaves.forgetFinished() },
       Chore(orElse: "media IDs that nobody filled stay") { [media] in
         try await media.pending.sweep()
-        try await media.sweepParts()
       },
       Chore(orElse: "files that no content names stay") { [media] in try await media.sweepContent() },
       Chore(orElse: "old pictures of previews stay") { [urlPreviews] in try await urlPreviews.sweep() },
@@ -54,12 +53,22 @@ extension Homeserver {
     ]
   }
 
-  /// Keeps house until the task is cancelled, from when the work of `start` begins here.
-  package func keepHouse() async {
-    await worksHere.wait()
+  /// What each node does on its own disk.
+  private var hourlyEverywhere: [Chore] {
+    [Chore(orElse: "parts of uploads that nobody ended stay") { [media] in try await media.sweepParts() }]
+  }
+
+  /// Keeps house until the task is cancelled.
+  func keepHouse() async {
     await run(afterStart)
+    await repeatHourly(hourly)
+  }
+
+  func keepOwnHouse() async { await repeatHourly(hourlyEverywhere) }
+
+  private func repeatHourly(_ chores: [Chore]) async {
     while !Task.isCancelled {
-      await run(hourly)
+      await run(chores)
       try? await Task.sleep(for: .seconds(3_600))
     }
   }

@@ -102,6 +102,9 @@ final class Applier: @unchecked Sendable {
   /// Of the newest commit that is applied.
   var appliedNumber: Int64 { locked { applied } }
 
+  /// Commits that are known and not applied yet.
+  var lag: Int64 { locked { known - applied } }
+
   /// There is a commit of that number, whoever made it.
   func learn(of number: Int64) {
     locked {

@@ -157,11 +157,11 @@ final class HeadWatch: @unchecked Sendable {
 
   private func tell(on connection: PostgreSQLConnection) throws(DatabaseError) {
     let now = MonotonicClock.now().tv_sec
-    guard now - lastTold >= Self.tellSeconds else { return }
+    guard now - lastTold >= Self.tellSeconds || leases.hasNew else { return }
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
     _ = try connection.execute("BEGIN")
     try NodeTable.tell(node, run: applier.run, applied: applier.appliedNumber, in: transaction)
-    let held = try leases.renew(for: applier.run, in: transaction)
+    let held = try renewed(in: transaction)
     if now - lastTrimmed >= Self.trimSeconds {
       try BatchLog.trim(in: transaction)
       lastTrimmed = now
@@ -169,6 +169,12 @@ final class HeadWatch: @unchecked Sendable {
     _ = try connection.execute("COMMIT")
     lastTold = now
     leases.note(held)
+  }
+
+  private func renewed(in transaction: WriteTransaction) throws(DatabaseError) -> [String: Fence?] {
+    do { return try leases.renew(for: applier.run, in: transaction) } catch {
+      throw error as? DatabaseError ?? .misuse(message: "\(error)")
+    }
   }
 
   /// Nobody has to wait until this node's leases end.

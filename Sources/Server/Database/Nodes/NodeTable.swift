@@ -2,7 +2,8 @@
 enum NodeTable {
   static let table = """
     CREATE TABLE IF NOT EXISTS node(name TEXT COLLATE "C" PRIMARY KEY, run BIGINT NOT NULL, address TEXT COLLATE "C" NOT NULL,
-      applied BIGINT NOT NULL, seen TIMESTAMPTZ NOT NULL DEFAULT now()) WITH (fillfactor = 10)
+      applied BIGINT NOT NULL, terms TEXT COLLATE "C" NOT NULL DEFAULT '', seen TIMESTAMPTZ NOT NULL DEFAULT now())
+      WITH (fillfactor = 10)
     """
 
   /// Says that the node is there and how far it is.
@@ -12,13 +13,37 @@ enum NodeTable {
     try transaction.execute(
       """
       INSERT INTO node(name, run, address, applied) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (name) DO UPDATE SET run = excluded.run, address = excluded.address, applied = excluded.applied, seen = now()
+      ON CONFLICT (name) DO UPDATE SET run = excluded.run, address = excluded.address, applied = excluded.applied, seen = now(),
+        terms = CASE WHEN node.run = excluded.run THEN node.terms ELSE '' END
       """, node.name, run, node.address, applied)
+  }
+
+  /// Says that the node is there, and its terms. Throws `.disagreement` if a node that runs has others, so one of two that start at once does.
+  ///
+  /// Called on the writer: it holds the head's row, so nodes come one by one.
+  static func agree(
+    _ terms: NodeTerms, _ node: NodeConfiguration, run: Int64, applied: Int64, in transaction: WriteTransaction
+  ) throws {
+    let others = try transaction.all(
+      "SELECT name, terms FROM node WHERE run <> $1 AND terms <> '' AND seen > now() - interval '10 seconds' ORDER BY name", run
+    ) { (name: $0.text(0), terms: NodeTerms(text: $0.text(1))) }
+    for other in others {
+      let different = terms.different(from: other.terms)
+      guard different.isEmpty else { throw DatabaseError.disagreement(with: other.name, terms: different) }
+    }
+    try tell(node, run: run, applied: applied, in: transaction)
+    try transaction.execute("UPDATE node SET terms = $1 WHERE run = $2", terms.text, run)
   }
 
   /// A node has stopped.
   static func forget(_ name: String, run: Int64, in transaction: WriteTransaction) throws(DatabaseError) {
     try transaction.execute("DELETE FROM node WHERE name = $1 AND run = $2", name, run)
+  }
+
+  static func run(of name: String, in transaction: ReadTransaction) throws -> Int64? {
+    try transaction.first("SELECT run FROM node WHERE name = $1 AND seen > now() - interval '10 seconds'", name) {
+      $0.integer(0)
+    }
   }
 
   static func address(of run: Int64, in transaction: ReadTransaction) throws -> String? {

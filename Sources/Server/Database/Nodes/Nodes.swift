@@ -2,6 +2,7 @@ import Synchronization
 
 /// What a server has besides writer and readers when others share its database.
 final class Nodes: Sendable {
+  let node: NodeConfiguration
   let applier: Applier
   let leases = Leases()
   let talk = NodeTalk()
@@ -13,6 +14,7 @@ final class Nodes: Sendable {
     _ configuration: DatabaseConfiguration, from head: Connection.Head, position: StreamPosition, followers: CommitFollowers
   ) throws(DatabaseError) {
     guard let node = configuration.node else { return nil }
+    self.node = node
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1..<1 << 40), from: head, position: position,
       followers: followers, decode: node.notes.decode)
@@ -26,6 +28,11 @@ final class Nodes: Sendable {
     watch.close()
     applier.close()
     for thread in threads.withLock({ $0 }) { thread.join() }
+  }
+
+  func want(_ lease: String, granted: @escaping @Sendable (Fence) -> Void, lost: @escaping @Sendable () -> Void) {
+    leases.want(lease, granted: granted, lost: lost)
+    watch.ring()
   }
 
   func say(_ bytes: [UInt8], about subject: UInt8) {

@@ -8,8 +8,8 @@ final class PostgreSQLConnection {
   let address: PostgreSQLAddress
   private let role: Connection.Role
   private let waitsForDisk: Bool
-  /// Whether other servers may write to the database.
-  private let isNode: Bool
+  /// This server's name among those that may write to the database; nil if it has the database alone.
+  private let node: String?
   private let report: @Sendable (DatabaseIncident) -> Void
   /// When the server could not be reached first, in nanoseconds; nil if it could.
   private var awaySince: UInt64?
@@ -37,12 +37,12 @@ final class PostgreSQLConnection {
   var knowsHead = false
 
   /// Throws `.unavailable` if the server cannot be reached, `.unusable` for a database that Martlet cannot use, and for a writer `.occupied`
-  /// while another server writes to it.
+  /// while another server writes to it, `.sameNode` while another node has its name.
   init(_ address: PostgreSQLAddress, _ configuration: DatabaseConfiguration, as role: Connection.Role) throws(DatabaseError) {
     self.address = address
     self.role = role
     waitsForDisk = configuration.synchronous == .full
-    isNode = configuration.node != nil
+    node = configuration.node?.name
     report = configuration.report
     try connect()
   }
@@ -118,7 +118,7 @@ final class PostgreSQLConnection {
     do throws(DatabaseError) {
       try PostgreSQLServerCheck.check(self)
       if !waitsForDisk { _ = try execute("SET synchronous_commit = off") }
-      if role == .writer { try PostgreSQLNodeLock.take(on: self, isShared: isNode) }
+      if role == .writer { try PostgreSQLNodeLock.take(on: self, as: node) }
     } catch {
       close()
       throw error

@@ -2,7 +2,7 @@ import Glibc
 
 /// The mark of a server that writes to a database: an advisory lock of the writer's session, which PostgreSQL drops with the connection,
 /// however it ends. So who has lost the lock has lost the connection and cannot write. One that has the database alone has it alone; nodes share
-/// it.
+/// it, and each also has a lock of its name, so that no two have the same.
 enum PostgreSQLNodeLock {
   /// "Martlet" in ASCII. Advisory locks are of one database.
   private static let key: Int64 = 0x4D_61_72_74_6C_65_74
@@ -10,14 +10,29 @@ enum PostgreSQLNodeLock {
   private static let waitMilliseconds = 2_000
   private static let stepMilliseconds = 50
 
-  /// Throws `.occupied` if another server has it.
-  static func take(on connection: PostgreSQLConnection, isShared: Bool) throws(DatabaseError) {
-    let function = isShared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
+  /// Throws `.occupied` if another server has it, `.sameNode` if another node has the name.
+  ///
+  /// - Parameter node: the name of a node; nil for a server that has the database alone.
+  static func take(on connection: PostgreSQLConnection, as node: String?) throws(DatabaseError) {
+    let function = node == nil ? "pg_try_advisory_lock" : "pg_try_advisory_lock_shared"
+    guard try isTaken("\(function)(\(key))", connection) else {
+      throw .occupied(name: connection.address.description, holder: try holder(connection))
+    }
+    // Locks of two numbers are others than those of one.
+    if let node, try !isTaken("pg_try_advisory_lock(\(key >> 32), \(number(of: node)))", connection) { throw .sameNode(node) }
+  }
+
+  private static func isTaken(_ lock: String, _ connection: PostgreSQLConnection) throws(DatabaseError) -> Bool {
     for step in 0...waitMilliseconds / stepMilliseconds {
       if step > 0 { usleep(UInt32(stepMilliseconds) * 1_000) }
-      if try connection.execute("SELECT \(function)(\(key))").first == "t" { return }
+      if try connection.execute("SELECT \(lock)").first == "t" { return true }
     }
-    throw .occupied(name: connection.address.description, holder: try holder(connection))
+    return false
+  }
+
+  /// FNV-1a: the same in all nodes.
+  private static func number(of name: String) -> Int32 {
+    Int32(bitPattern: name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 })
   }
 
   /// Runs `body` while no other node is in here.

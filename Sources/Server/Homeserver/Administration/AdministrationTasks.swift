@@ -5,8 +5,9 @@ import ServerCore
 import Synchronization
 import Telemetry
 
-/// Runs what administrators start and do not wait for. What a stop interrupts goes on at the next start, from where it was.
-package final class AdministrationTasks: Sendable {
+/// Runs what administrators start and do not wait for. What a stop interrupts goes on at the next start, from where it was. Of several nodes the one
+/// that has the lease of all work runs them; the others leave it a note.
+package final class AdministrationTasks: NoteFollower {
   /// Carries a task out or on; the answer is a JSON object, what it came to.
   typealias Work = @Sendable (AdministrationTask) async throws -> [UInt8]
 
@@ -14,6 +15,8 @@ package final class AdministrationTasks: Sendable {
     var work: [AdministrationTask.Kind: Work] = [:]
     var running: [String: Task<Void, Never>] = [:]
     var isShutDown = false
+    /// Begins what other nodes were asked for.
+    var starter: Task<Void, Never>?
   }
 
   /// Tasks under way at once.
@@ -26,12 +29,19 @@ package final class AdministrationTasks: Sendable {
   private let clock: WallClock
   private let log: Log
   private let state = Mutex(State())
+  private let signal = WorkSignal()
+  private static let name: ByteString = "administration"
 
   init(database: Database, clock: WallClock, log: Log) {
     self.database = database
     self.clock = clock
     self.log = log
+    database.follow(.work, by: self)
   }
+
+  package func wake(_ note: Note) { if note == .work(Self.name) { signal.notify() } }
+
+  package func reload(_ rows: CommittedRows) { signal.notify() }
 
   /// Says how tasks of a kind are carried out. Once, when the homeserver is put together.
   func carryOut(_ kind: AdministrationTask.Kind, _ work: @escaping Work) { state.withLock { $0.work[kind] = work } }
@@ -64,9 +74,24 @@ package final class AdministrationTasks: Sendable {
         INSERT INTO administration_task(task, kind, target, actor, parameters, state, total, started)
         VALUES($1, $2, $3, $4, $5, 'active', $6, $7)
         """, id, kind.rawValue, target, administrator.name, parameters, try total(tx), clock.now())
+      tx.note(.work(Self.name))
     }
-    run(id, kind)
+    if !database.isNode { run(id, kind) }
     return id
+  }
+
+  /// Among several nodes: begins here what any of them is asked for.
+  func start() {
+    guard database.isNode else { return }
+    let starter = Task {
+      while !Task.isCancelled {
+        await signal.wait()
+        do { try await resume() } catch {
+          if !Task.isCancelled { log.error("what administrators started stands still", ["error": .text("\(error)")]) }
+        }
+      }
+    }
+    state.withLock { $0.starter = starter }
   }
 
   /// Goes on with what an earlier process left.
@@ -123,7 +148,7 @@ package final class AdministrationTasks: Sendable {
   func shutdown() async {
     let running = state.withLock { state in
       state.isShutDown = true
-      return Array(state.running.values)
+      return Array(state.running.values) + (state.starter.map { [$0] } ?? [])
     }
     for task in running { task.cancel() }
     for task in running { await task.value }

@@ -42,7 +42,8 @@ package enum Schema {
         version: 2, name: "invite links and daily figures",
         statements: InviteLinkTables.statements + AdministrationTables.dailyStatements),
       Migration(version: 3, name: "claimed one-time keys", statements: DeviceTables.claimedKeyStatements),
-      Migration(version: 4, name: "media objects", statements: MediaTables.objectStatements)
+      Migration(version: 4, name: "media objects", statements: MediaTables.objectStatements),
+      Migration(version: 5, name: "nodes of uploads", statements: MediaTables.nodeStatements)
     ]
   }
 }

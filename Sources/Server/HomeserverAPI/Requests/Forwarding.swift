@@ -1,8 +1,10 @@
 import Database
 import HTTPServer
+import MatrixModel
 import Outbound
 import ServerCore
 import Synchronization
+import Telemetry
 
 /// Has a request answered by the node that remembers what it needs: the same request goes there, by the network of the nodes, with the client's own
 /// token. A forwarded request is not forwarded again.
@@ -13,14 +15,21 @@ struct Forwarding: Sendable {
   /// Longer than a sliding sync may wait.
   private static let timeout = Duration.seconds(150)
   private static let responseBytesLimit = 64 << 20
+  /// Of an upload, what is handed on at once.
+  private static let pieceBytes = 4 << 20
   /// What belongs to a connection, or is said anew by the node that the client has asked.
   private static let ownHeaders: Set<String> = [
     "connection", "keep-alive", "transfer-encoding", "content-length", "date", "host", "expect", "accept-encoding",
     "x-forwarded-for"
   ]
 
+  private static let count = Metrics.process.counter(
+    "martlet_cluster_forwards_total", "Requests that another node was asked to answer, each piece of an upload counted.",
+    labels: ["outcome"])
+
   let database: Database
   let http: HTTPClient
+  private let answered = Self.count.labelled("answered"), failed = Self.count.labelled("failed")
 
   /// The handler, for a server with other nodes; as it is, for one without.
   func around(_ handler: @escaping Handler) -> Handler {
@@ -39,18 +48,63 @@ struct Forwarding: Sendable {
     guard !request.headers.contains(Self.mark), let address = try await database.nodeAddress(of: elsewhere.run) else {
       throw elsewhere.otherwise
     }
+    let way = Way(request: request, address: address, elsewhere: elsewhere)
+    if body.bytes == nil, let part = request.headers.first("Content-Range").flatMap({ ContentRange($0) }) {
+      return try await send(part, by: way)
+    }
+    return try await send(body.bytes ?? [], by: way)
+  }
+
+  private struct Way {
+    let request: Request
+    let address: String
+    let elsewhere: Elsewhere
+  }
+
+  /// Hands a part of an upload on in pieces, each as a part of its own: little of it is in memory, and what has come stays if the client's connection
+  /// is lost.
+  private func send(_ part: ContentRange, by way: Way) async throws -> Response {
+    var chunks = way.request.body.makeAsyncIterator()
+    var held: [UInt8] = []
+    var (begin, isOver) = (part.range.lowerBound, false)
+    while true {
+      while held.count <= Self.pieceBytes, !isOver {
+        if let chunk = try await chunks.next() { held += chunk } else { isOver = true }
+      }
+      let piece = Array(held.prefix(Self.pieceBytes))
+      held.removeFirst(piece.count)
+      let end = begin + Int64(piece.count)
+      guard end <= part.range.upperBound else {
+        throw MatrixError.invalidParameter("'Content-Range' does not say what the body has.")
+      }
+      let range = piece.isEmpty ? "*" : "\(begin)-\(end - 1)"
+      let response = try await send(piece, by: way, replacing: ("Content-Range", "bytes \(range)/\(part.size)"))
+      guard response.status == .ok, !(isOver && held.isEmpty) else { return response }
+      begin = end
+    }
+  }
+
+  private func send(
+    _ body: [UInt8], by way: Way, replacing own: (name: String, value: String)? = nil
+  ) async throws -> Response {
+    let request = way.request
     var headers: [(name: String, value: String)] = [
       (Self.mark.description, "1"), ("X-Forwarded-For", request.peer.address)
     ]
-    for header in request.headers where !Self.ownHeaders.contains(header.name.lowercased()) { headers.append(header) }
+    for header in request.headers where !Self.ownHeaders.contains(header.name.lowercased()) {
+      if header.name.lowercased() != own?.name.lowercased() { headers.append(header) }
+    }
+    if let own { headers.append(own) }
     let forwarded = OutgoingRequest(
-      request.method.description, url: "http://\(address)\(request.target)", headers: headers, body: body.bytes ?? [],
+      request.method.description, url: "http://\(way.address)\(request.target)", headers: headers, body: body,
       timeout: Self.timeout, responseBytesLimit: Self.responseBytesLimit, destinations: .any)
     let answer: IncomingResponse
     do throws(OutboundError) { answer = try await http.send(forwarded) } catch {
+      failed.add()
       // It has ended, or cannot be reached: what it remembered is lost for this client.
-      throw elsewhere.otherwise
+      throw way.elsewhere.otherwise
     }
+    answered.add()
     var response = Response(status: Status(answer.status), body: .bytes(answer.body))
     for (name, value) in answer.headers
     where !Self.ownHeaders.contains(name) && !name.hasPrefix("access-control-") && name != "content-encoding" {

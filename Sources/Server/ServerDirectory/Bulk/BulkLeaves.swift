@@ -9,8 +9,8 @@ import Telemetry
 /// Leaving many rooms by one request. Extension: capability `martlet.bulk`.
 ///
 /// Each room is left in a commit of its own that also notes it as done: a job that a stop interrupts goes on with the next
-/// start, and leaves no room twice.
-package final class BulkLeaves: Sendable {
+/// start, and leaves no room twice. Of several nodes the one that has the lease of all work carries jobs out; the others leave it a note.
+package final class BulkLeaves: NoteFollower {
   /// Names a job to the user who began it.
   package typealias ID = TransactionID
 
@@ -33,10 +33,15 @@ package final class BulkLeaves: Sendable {
   package static let runningLimit = 4
   /// For how long a finished job can be looked up.
   package static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+  /// How long a request waits for another node, if it is for few rooms. Then it is answered with how far the job is.
+  private static let patience = Duration.seconds(10)
+  private static let name: ByteString = "bulk"
 
   private struct State {
     var running: [ID: Task<Void, Never>] = [:]
     var isStopped = false
+    /// Requests that wait for the end of a job at another node.
+    var waiting: [ID: ParkedSync] = [:]
   }
 
   private let state = Mutex(State())
@@ -44,13 +49,24 @@ package final class BulkLeaves: Sendable {
   private let rooms: Rooms
   private let clock: WallClock
   private let log: Log
+  /// There is a job.
+  private let signal = WorkSignal()
 
   package init(database: Database, rooms: Rooms, clock: WallClock, log: Log) {
     self.database = database
     self.rooms = rooms
     self.clock = clock
     self.log = log
+    database.follow(.work, by: self)
   }
+
+  package func wake(_ note: Note) {
+    guard case .work(let name) = note else { return }
+    if name == Self.name { signal.notify() }
+    state.withLock { $0.waiting[ID(trusted: name)] }?.finish()
+  }
+
+  package func reload(_ rows: CommittedRows) { signal.notify() }
 
   // MARK: Asking
 
@@ -79,11 +95,32 @@ package final class BulkLeaves: Sendable {
         try transaction.execute(
           "INSERT INTO bulk_item(job_id, item, room_id) VALUES ($1, $2, $3)", id, known.count, roomID)
       }
+      transaction.note(.work(Self.name))
       return known.count
     }
-    let task = begin(id)
-    if count <= Self.immediateLimit { await task?.value }
+    if database.isNode {
+      if count <= Self.immediateLimit { try await waitForEnd(of: id, user) }
+    } else {
+      let task = begin(id)
+      if count <= Self.immediateLimit { await task?.value }
+    }
     return try await progress(of: id, user)
+  }
+
+  /// Of a job that this node or another carries out; no longer than `patience`.
+  private func waitForEnd(of id: ID, _ user: UserID) async throws {
+    let request = ParkedSync()
+    state.withLock { $0.waiting[id] = request }
+    defer { state.withLock { $0.waiting[id] = nil } }
+    // From here on its end cannot be missed.
+    if try await progress(of: id, user).isFinished { return }
+    let timer = Notifier.loop?.schedule(after: Self.patience) { request.finish() }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { request.park($0) }
+    } onCancel: {
+      request.finish()
+    }
+    timer?.cancel()
   }
 
   /// Rooms that a user's list shows. The newest first: they are what the user sees vanish.
@@ -115,21 +152,29 @@ package final class BulkLeaves: Sendable {
 
   // MARK: Working
 
-  /// Goes on with the jobs that an earlier process began.
+  /// Goes on with the jobs that an earlier process began, and then with those that any node is asked for.
   package func start() {
     let task = Task { [self] in
-      do {
-        let jobs = try await database.read { transaction in
-          try transaction.all("SELECT job_id FROM bulk_job WHERE finished IS NULL ORDER BY created, job_id") {
-            $0.identifier(0, as: ID.self)
-          }
-        }
-        for id in jobs { begin(id) }
-      } catch {
-        if !Task.isCancelled { log.error("bulk jobs stand still", ["error": .text("\(error)")]) }
+      await beginAll()
+      while database.isNode, !Task.isCancelled {
+        await signal.wait()
+        await beginAll()
       }
     }
     state.withLock { $0.running[Self.starter] = task }
+  }
+
+  private func beginAll() async {
+    do {
+      let jobs = try await database.read { transaction in
+        try transaction.all("SELECT job_id FROM bulk_job WHERE finished IS NULL ORDER BY created, job_id") {
+          $0.identifier(0, as: ID.self)
+        }
+      }
+      for id in jobs { begin(id) }
+    } catch {
+      if !Task.isCancelled { log.error("bulk jobs stand still", ["error": .text("\(error)")]) }
+    }
   }
 
   /// Stands among the running jobs for who looks for them.
@@ -192,6 +237,7 @@ package final class BulkLeaves: Sendable {
     guard let item else {
       try await database.write { [clock] transaction in
         try transaction.execute("UPDATE bulk_job SET finished = $1 WHERE job_id = $2", clock.now(), id)
+        transaction.note(.work(id.text))
       }
       return false
     }

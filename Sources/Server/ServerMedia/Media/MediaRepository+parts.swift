@@ -24,7 +24,7 @@ extension MediaRepository {
   /// - Parameters:
   ///   - range: what of the whole comes; empty at the end, where all of it has come already.
   ///   - upload: of the last part it is what counts.
-  /// Throws `WrongOffset`, and as `upload` and `PendingUploads.upload` do.
+  /// Throws `WrongOffset`, `Elsewhere` if another node has the parts before, and as `upload` and `PendingUploads.upload` do.
   package func upload(
     _ range: Range<Int64>, of totalBytes: Int64, _ upload: MediaUpload, to server: ByteString, _ mediaID: ByteString,
     by user: UserID, _ pieces: () async throws -> [UInt8]?
@@ -34,6 +34,8 @@ extension MediaRepository {
       throw MatrixError.tooLarge("At most \(uploadBytesLimit) bytes can be uploaded at once.")
     }
     guard upload.announcedBytes ?? Int64(range.count) == range.count else { throw Self.badPart }
+    try await pending.check(mediaID, by: user)
+    try await pending.claim(mediaID)
     return try await pending.upload(to: mediaID, by: user, partOfBytes: totalBytes) { arrival in
       let left = try await database.read { [self] tx in try self.left(tx, for: user, besides: mediaID) }
       guard totalBytes <= left else { throw MediaQuota.reached }
@@ -85,6 +87,7 @@ extension MediaRepository {
   /// Throws as `PendingUploads.upload` does.
   package func progress(of server: ByteString, _ mediaID: ByteString, by user: UserID) async throws -> Progress {
     try checkServer(server)
+    try await pending.owner(of: mediaID)
     return try await partLocks.withLock(mediaID.string) {
       let whole = try await database.read { tx in
         try tx.first("SELECT bytes FROM media WHERE media_id = $1 AND user_id = $2", mediaID, user) { $0.integer(0) }
@@ -99,6 +102,7 @@ extension MediaRepository {
   /// Takes an ID back, with what has come of its content. Throws as `PendingUploads.upload` does.
   package func giveUp(_ server: ByteString, _ mediaID: ByteString, by user: UserID) async throws {
     try checkServer(server)
+    try await pending.owner(of: mediaID)
     try await partLocks.withLock(mediaID.string) {
       try await pending.check(mediaID, by: user)
       pending.stopPart(to: mediaID)
@@ -107,7 +111,7 @@ extension MediaRepository {
     }
   }
 
-  /// Removes what has come of uploads whose ID has expired.
+  /// Removes what has come here of uploads whose ID has expired.
   package func sweepParts() async throws {
     var mediaIDs = try await files.run { [folder] in folder.partials() }[...]
     while !mediaIDs.isEmpty {

@@ -2,6 +2,9 @@
 package enum MediaTables {
   package static let objectStatements = MediaObjects.statements
 
+  /// The name of the node on whose disk the parts of an upload lie; NULL as long as none has come, and where there are no nodes.
+  package static let nodeStatements = ["ALTER TABLE media_pending ADD COLUMN node TEXT"]
+
   package static let statements = [
     // `user_id` is '' for what the server fetched itself (pictures of previews). `open` is 1 for content that may be
     // downloaded without a token, as the setting was when it came; `quarantined_by` says who withdrew it.

@@ -110,6 +110,41 @@ package final class PendingUploads: NoteFollower {
     arriving.withLock { if $0[mediaID]?.partOfBytes != nil { $0[mediaID] = nil } }
   }
 
+  // MARK: Nodes
+
+  /// Has the parts of an upload come to this node if they come to no other, or to one that is gone: then from the beginning. Throws `Elsewhere` if
+  /// another node has them.
+  func claim(_ mediaID: ByteString) async throws {
+    guard let own = database.nodeName else { return }
+    while true {
+      let owner = try await owner(of: mediaID)
+      if owner == own { return }
+      let isClaimed = try await database.write { tx in
+        try tx.changes(
+          "UPDATE media_pending SET node = $1 WHERE media_id = $2 AND (node IS NULL OR node = $3)", own, mediaID, owner) == 1
+          || tx.first("SELECT 1 FROM media_pending WHERE media_id = $1", mediaID) { _ in true } == nil
+      }
+      if isClaimed { return }
+    }
+  }
+
+  /// The node that has parts of an upload, if it is this one or gone. Throws `Elsewhere` if another node has them.
+  @discardableResult
+  func owner(of mediaID: ByteString) async throws -> String? {
+    guard let own = database.nodeName else { return nil }
+    let owner = try await database.read { tx in
+      try tx.first("SELECT node FROM media_pending WHERE media_id = $1", mediaID) { $0.optionalText(0) } ?? nil
+    }
+    guard let owner, owner != own, let run = try await database.run(ofNode: owner) else { return owner }
+    throw Elsewhere(run: run, otherwise: Self.away)
+  }
+
+  private static let away: MatrixError = {
+    var error = MatrixError(status: 503, .unknown, "The node that has the first parts does not answer; try again.")
+    error.retryAfterMilliseconds = 1_000
+    return error
+  }()
+
   /// Takes the ID back.
   func remove(_ mediaID: ByteString) async throws {
     try await database.write { tx in try tx.execute("DELETE FROM media_pending WHERE media_id = $1", mediaID) }

@@ -19,6 +19,7 @@ package final class SharedSecretRegistration: Sendable {
   private let secret: [UInt8]
   /// Proves that a nonce is ours; new with each process.
   private let nonceKey = Array(RandomText.urlSafe(bytes: 32).utf8)
+  private let names: NodeNames
   private let accounts: Accounts
   private let clock: WallClock
   /// Nonces that were used, with the time they were made.
@@ -29,17 +30,18 @@ package final class SharedSecretRegistration: Sendable {
     guard let secret = accounts.configuration.registrationSharedSecret, !secret.isEmpty else { return nil }
     self.secret = Array(secret.utf8)
     self.accounts = accounts
+    names = NodeNames(accounts.database)
     clock = accounts.configuration.clock
   }
 
-  /// A nonce for the next request: milliseconds since 1970, random text, and the proof.
+  /// A nonce for the next request: milliseconds since 1970, random text, the proof, and whose it is among several nodes.
   package func nonce() -> ByteString {
     let content = "\(clock.now())-" + RandomText.name(length: 24)
-    return ByteString(content + "-" + proof(of: content))
+    return ByteString(names.marked(content + "-" + proof(of: content)))
   }
 
   /// Makes the account and logs it in. Throws `M_UNKNOWN` (400) for a nonce that is not good, `M_FORBIDDEN` for a wrong
-  /// `mac`, and what `Accounts.create` throws.
+  /// `mac`, `Elsewhere` for a nonce of another node, and what `Accounts.create` throws.
   package func register(_ body: JSON) async throws -> (userID: UserID, login: Login?) {
     let (nonce, username) = (try body.requiredText("nonce"), try body.requiredText("username"))
     let password = Redacted(try body.requiredText("password").string)
@@ -63,8 +65,9 @@ package final class SharedSecretRegistration: Sendable {
   }
 
   /// When a nonce was made. Throws `M_UNKNOWN` (400) for one that is not ours or has ended.
-  private func time(of nonce: ByteString) throws(MatrixError) -> Int64 {
-    let parts = nonce.string.utf8.split(separator: UInt8(ascii: "-"))
+  private func time(of nonce: ByteString) throws -> Int64 {
+    try names.check(nonce.string, orElse: Self.unknownNonce)
+    let parts = nonce.string.prefix { $0 != "." }.utf8.split(separator: UInt8(ascii: "-"))
     guard parts.count == 3, let made = Int64(String(decoding: parts[0], as: UTF8.self)) else { throw Self.unknownNonce }
     let content = String(decoding: parts[0], as: UTF8.self) + "-" + String(decoding: parts[1], as: UTF8.self)
     guard proof(of: content).isSame(as: ByteString(decoding: parts[2])),
