@@ -173,7 +173,7 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
         "ServerCore", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI", "MediaRouter",
-        "Recording", "Files", "CLinux"
+        "Recording", "Files", "WebSockets", "CLinux"
       ]),
 
     // Client

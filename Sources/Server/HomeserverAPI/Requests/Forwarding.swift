@@ -8,7 +8,7 @@ import Synchronization
 /// token. A forwarded request is not forwarded again.
 ///
 /// The node's answer is taken whole. Who sends the header without being a node gains nothing: a client is told that its session has ended.
-struct Forwarding: Sendable {
+package struct Forwarding: Sendable {
   private static let mark: StaticString = "Martlet-Forwarded"
   /// Longer than a sliding sync may wait.
   private static let timeout = Duration.seconds(150)
@@ -19,11 +19,24 @@ struct Forwarding: Sendable {
     "x-forwarded-for"
   ]
 
-  let database: Database
-  let http: HTTPClient
+  private let database: Database
+  private let http: HTTPClient
+
+  package init(_ database: Database, _ http: HTTPClient) {
+    self.database = database
+    self.http = http
+  }
+
+  /// Whether another node has sent the request here, which is not to be sent on.
+  package static func isForwarded(_ request: Request) -> Bool { request.headers.contains(mark) }
+
+  /// What a node says to another for a client.
+  package static func headers(for peer: SocketAddress) -> [(name: String, value: String)] {
+    [(mark.description, "1"), ("X-Forwarded-For", peer.address)]
+  }
 
   /// The handler, for a server with other nodes; as it is, for one without.
-  func around(_ handler: @escaping Handler) -> Handler {
+  package func around(_ handler: @escaping Handler) -> Handler {
     guard database.isNode else { return handler }
     return { request in
       var request = request
@@ -36,12 +49,10 @@ struct Forwarding: Sendable {
   }
 
   private func answer(to request: Request, _ body: KeptBody, _ elsewhere: Elsewhere) async throws -> Response {
-    guard !request.headers.contains(Self.mark), let address = try await database.nodeAddress(of: elsewhere.run) else {
+    guard !Self.isForwarded(request), let address = try await database.nodeAddress(of: elsewhere.run) else {
       throw elsewhere.otherwise
     }
-    var headers: [(name: String, value: String)] = [
-      (Self.mark.description, "1"), ("X-Forwarded-For", request.peer.address)
-    ]
+    var headers = Self.headers(for: request.peer)
     for header in request.headers where !Self.ownHeaders.contains(header.name.lowercased()) { headers.append(header) }
     let forwarded = OutgoingRequest(
       request.method.description, url: "http://\(address)\(request.target)", headers: headers, body: body.bytes ?? [],
@@ -61,12 +72,12 @@ struct Forwarding: Sendable {
 }
 
 /// The body of a request that has been read, for the node to which it is forwarded.
-final class KeptBody: Sendable {
-  enum Key: ContextKey { typealias Value = KeptBody }
+package final class KeptBody: Sendable {
+  package enum Key: ContextKey { package typealias Value = KeptBody }
 
   private let kept = Mutex<[UInt8]?>(nil)
 
-  var bytes: [UInt8]? { kept.withLock { $0 } }
+  package var bytes: [UInt8]? { kept.withLock { $0 } }
 
-  func keep(_ bytes: [UInt8]) { kept.withLock { $0 = bytes } }
+  package func keep(_ bytes: [UInt8]) { kept.withLock { $0 = bytes } }
 }
