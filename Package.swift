@@ -288,7 +288,7 @@ let package = Package(
     .target(
       name: "MessengerTesting", dependencies: ["Messenger"], path: "Tests/MessengerTesting", swiftSettings: common),
     tests(of: "Messenger", uses: ["MessengerTesting"]),
-    tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "Messenger"]),
+    tests(of: "MessageRows", uses: ["JSON", "MatrixModel", "ClientCore", "Messenger"]),
     tests(of: "QRCodes"),
     tests(of: "Olm", uses: ["CPrimitives"], without: ["keep-vectors.py"]),
     tests(of: "Encryption", uses: ["JSON", "MatrixModel", "Olm"], without: ["keep-vectors.py"]),

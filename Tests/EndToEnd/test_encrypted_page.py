@@ -7,6 +7,7 @@ import nio
 from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment, send_files
 from client import PASSWORD, User, room_path
+from encryption_storm import everything_in_the_backup
 from harness import PATIENCE, test
 from test_encryption import devices, peers, reads
 from test_hostile import dot
@@ -218,6 +219,42 @@ async def _(test):
             await third.sees("so it is")
             await third.write("and I am back")
             await other.sees("and I am back")
+
+
+# A client of the SDK writes forty messages, and the page is loaded three times: ten seconds.
+# Proves E8
+@test("a page that is loaded anew amid recovery, while it is signed and while keys of the backup come, has all of them in the end")
+async def _(test):
+    alice = User(test.base, "alice")
+    # A key for each message: they come in more than one slice.
+    state = ENCRYPTION | {"content": ENCRYPTION["content"] | {"rotation_period_msgs": 1}}
+    room = alice.create_room(preset="private_chat", name="Archive", initial_state=[state])
+    written = [f"message {number} of forty" for number in range(40)]
+    async with peers(test, room, [alice], ["v3"]) as (desk,):
+        for text in written:
+            await desk.ask("send", text=text)
+        await reads(desk, *written)
+        key = await everything_in_the_backup(desk)
+    async with people(test, "alice", viewport={"width": 1280, "height": 4000}) as person:
+        await person.sign_in(alice, room_fragment(room))
+        verified, field = person.dialog.get_by_text("This browser is verified."), person.dialog.get_by_label("Recovery key or passphrase")
+        for step in ("/keys/signatures/upload", "/room_keys/keys", "/room_keys/keys", None):
+            await open_encryption(person)
+            await verified.or_(field).first.wait_for()
+            if not await field.is_visible():
+                break
+            await field.fill(key)
+            button = person.dialog.get_by_role("button", name="Verify with recovery key")
+            if step is None:
+                await button.click()
+                break
+            async with person.page.expect_request(lambda request, step=step: step in request.url):
+                await button.click()
+            await person.page.reload()
+        await verified.wait_for()
+        await person.page.keyboard.press("Escape")
+        for text in written:
+            await person.sees(text)
 
 
 # Two browsers one after the other, of which the second waits for the keys of both the backup and the device: eleven seconds.

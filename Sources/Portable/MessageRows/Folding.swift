@@ -14,6 +14,8 @@ package struct Folding {
     /// It is folded: a change of the room, or what was said before the user joined and nobody has given them the key of.
     package let isState: Bool
     package var isFromBefore = false
+    /// It is the user's own way into the room (true) or out of it.
+    fileprivate(set) var comesIn: Bool?
     /// It has no row.
     package var isHidden = false
     /// Members that have not read it.
@@ -44,8 +46,6 @@ package struct Folding {
 
   /// Whose joining is looked for.
   private let own: UserID?
-  /// The last time that the user joined, if that is among the items.
-  private var joinedAt: Int64?
 
   /// - Parameter notes: changes of keys, the oldest first.
   package init(
@@ -71,42 +71,51 @@ package struct Folding {
   package static func item(of row: RowID) -> ItemID { row.rawValue & ~firstMark }
 
   /// The end of a call is not folded away, because readers look for it. A thread stays where its root is gone.
-  private func entry(_ item: TimelineItem) -> Entry {
+  ///
+  /// - Parameter wasIn: whether the user was in the room when it was sent; nil if that is not known.
+  private func entry(_ item: TimelineItem, wasIn: Bool?) -> Entry {
     switch item.content {
-    case .state(.callLeft(_, _?)): Entry(id: item.id, isState: false)
+    case .state(.callLeft(_, _?)): return Entry(id: item.id, isState: false)
     // A row each would say the same of message after message.
-    case .undecryptable(let reason) where isFromBefore(item, reason): Entry(id: item.id, isState: true, isFromBefore: true)
-    case .redacted: Entry(id: item.id, isState: false, isHidden: hidesDeleted && item.thread == nil)
-    default: Entry(id: item.id, isState: item.isState)
+    case .undecryptable(let reason) where reason.isFromBefore(wasIn: wasIn):
+      return Entry(id: item.id, isState: true, isFromBefore: true)
+    case .redacted: return Entry(id: item.id, isState: false, isHidden: hidesDeleted && item.thread == nil)
+    default:
+      var entry = Entry(id: item.id, isState: item.isState)
+      entry.comesIn = own.flatMap { item.comesIn($0) }
+      return entry
     }
   }
 
-  /// Servers need not say who had joined when something was sent.
-  private func isFromBefore(_ item: TimelineItem, _ reason: UndecryptableReason) -> Bool {
-    switch reason {
-    case .beforeJoining, .withheld(.historyNotShared): true
-    case .waiting, .historyUnavailable(.noBackup): joinedAt.map { item.timestampMilliseconds < $0 } ?? false
-    default: false
-    }
-  }
-
-  private mutating func lookForJoining(_ items: [TimelineItem]) {
-    for item in items {
-      guard case .state(.joined(let user)) = item.content, user == own else { continue }
-      joinedAt = max(joinedAt ?? 0, item.timestampMilliseconds)
-    }
+  /// Whether the user was in the room before the item at `index`, as the last change of the own membership before it says, or the next one after it.
+  /// Places count, and no times: those are of the senders' servers.
+  private func wasIn(before index: Int) -> Bool? {
+    entries[..<index].last { $0.comesIn != nil }?.comesIn ?? entries[index...].first { $0.comesIn != nil }?.comesIn.map { !$0 }
   }
 
   // MARK: Changing
 
   package mutating func insert(_ items: [TimelineItem], at index: Int) {
-    lookForJoining(items)
     if !notes.isEmpty { notes.insert(items.map { $0.timestampMilliseconds }, at: index) }
-    entries.insert(contentsOf: items.map { entry($0) }, at: index)
+    var isIn = wasInBefore(items, at: index)
+    let new = items.map { item in
+      let entry = entry(item, wasIn: isIn)
+      isIn = entry.comesIn ?? isIn
+      return entry
+    }
+    entries.insert(contentsOf: new, at: index)
+  }
+
+  /// Whether the user was in the room before these items, which are not in yet.
+  private func wasInBefore(_ items: [TimelineItem], at index: Int) -> Bool? {
+    guard let own else { return nil }
+    if let before = entries[..<index].last(where: { $0.comesIn != nil }) { return before.comesIn }
+    if let first = items.lazy.compactMap({ $0.comesIn(own) }).first { return !first }
+    return wasIn(before: index)
   }
 
   package mutating func update(_ item: TimelineItem, at index: Int) {
-    var entry = self.entry(item)
+    var entry = self.entry(item, wasIn: wasIn(before: index))
     entry.unread = entries[index].unread
     entry.readers = entries[index].readers
     entries[index] = entry
@@ -217,5 +226,28 @@ extension TimelineItem {
   package var isState: Bool {
     if case .state = content { return true }
     return false
+  }
+
+  /// Whether the user comes into the room by it (true) or leaves it; nil if it is something else.
+  fileprivate func comesIn(_ user: UserID) -> Bool? {
+    guard case .state(let change) = content else { return nil }
+    switch change {
+    case .joined(user): return true
+    case .left(user, _), .kicked(user, _), .banned(user, _): return false
+    default: return nil
+    }
+  }
+}
+
+extension UndecryptableReason {
+  /// Servers need not say who had joined when something was sent, and then a key from before seems to be on its way.
+  ///
+  /// - Parameter wasIn: whether the user was in the room; nil if that is not known.
+  fileprivate func isFromBefore(wasIn: Bool?) -> Bool {
+    switch self {
+    case .beforeJoining, .withheld(.historyNotShared): true
+    case .waiting, .historyUnavailable(.noBackup): wasIn == false
+    default: false
+    }
   }
 }

@@ -79,9 +79,7 @@ extension PageEncryption {
         }
       answer(.notEncrypted(id, error))
     case .late(let room, let events):
-      guard let room = RoomID(room) else { return }
-      answer(.decrypted(room, events.compactMap { try? JSON.parse($0) }))
-      onLate(room)
+      if let room = RoomID(room) { late.add(events, of: room) }
     case .received(let event): onReceived(event)
     case .news(let news): onNews(news)
     case .ended(let number, let outcome):

@@ -79,6 +79,10 @@ package final class PageEncryption {
   var resetting: UInt64?
   var wakeTimer: (at: Int64, task: HostTask)?
 
+  /// Events whose keys came late.
+  lazy var late = LateEvents(
+    { [self] in answer(.decrypted($0, $1)) }, onRoom: { [self] in onLate($0) })
+
   /// What the machine wants to be stored, and what happens once it is.
   var held = EncryptionReport.Step()
 
@@ -144,6 +148,7 @@ package final class PageEncryption {
     wakeTimer?.task.cancel()
     wakeTimer = nil
     held = EncryptionReport.Step()
+    late.forget()
     (answers, loads, messages, toldRooms) = ([:], [:], [:], [])
     let opened = openings
     openings = [:]
@@ -163,6 +168,7 @@ package final class PageEncryption {
     guard !isLost, send != nil else { return }
     isLost = true
     let (answers, loads, messages) = (answers, loads, messages)
+    late.finish()
     stop()
     onLost()
     for (id, body) in zip(answers.keys, answers.values) { answer(.response(id, .answer(status: 200, body: body))) }

@@ -124,6 +124,35 @@ import Testing
     #expect(host.unencrypted.count == 1)
   }
 
+  private static let left = #""leave":{"!room:test":{"timeline":{"events":["# + Wire.member("@me:test", "leave", "$l") + "]}}}"
+
+  @Test(arguments: [true, false])
+  func `what a departure has kept from going out is encrypted anew for those who are there after the return`(isEncrypted: Bool)
+    throws
+  {
+    var host = Self.encrypting()
+    Self.write("hello", in: &host)
+    host.answer("/members", Self.list())
+    let order = try #require(host.unencrypted.first)
+    if isEncrypted {
+      host.handle(.encrypted(order.id, Self.ciphertext))
+      host.answer("/send/", status: 403, #"{"errcode":"M_FORBIDDEN"}"#)
+    }
+    host.sync(Self.left)
+    #expect(host.texts().contains("hello failed"))
+    // What comes now was encrypted while the user left: perhaps nobody has the key.
+    if !isEncrypted { host.handle(.encrypted(order.id, Self.ciphertext)) }
+    host.sync(Wire.join([Wire.member("@me:test", "join", "$j")], state: Wire.members + UnreadTests.encrypted))
+    host.command(.sending(.retryAll(.test)))
+    host.answer("/members", Self.list([Wire.member("@me:test"), Wire.member("@dora:test")]))
+    let again = try #require(host.unencrypted.last)
+    #expect(
+      host.unencrypted.count == 2 && again.id == order.id && again.message.users.map(\.string) == ["@dora:test", "@me:test"])
+    let other = Array(#"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"y"}"#.utf8)
+    host.handle(.encrypted(again.id, other))
+    #expect(host.request("/send/m.room.encrypted/")?.request.body == other)
+  }
+
   // MARK: Late keys
 
   @Test func `what could not be read is disclosed in its place, with what refers to it`() throws {

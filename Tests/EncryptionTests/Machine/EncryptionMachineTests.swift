@@ -226,6 +226,27 @@ struct World {
     #expect(world.hosts[2].bodies.last == "all here")
   }
 
+  @Test func `a message that waits is written for its readers, also if the last room that is shared with them goes meanwhile`()
+    throws
+  {
+    var world = try World([(ann, "DESK"), (bob, "PHONE")])
+    try world.write("one")
+    let desk = world.hosts[0]
+    desk.expectSync()
+    var changed = SyncedKeys()
+    changed.changed = [bob]
+    desk.handle(.sync(changed), at: world.now)
+    desk.handle(.departed(ModelServer.room, []), at: world.now)
+    try desk.write("two", at: world.now)
+    #expect(desk.durable.unsent.isEmpty, "it waits for the list of devices")
+    desk.expectSync()
+    var gone = SyncedKeys()
+    gone.left = [bob]
+    desk.handle(.sync(gone), at: world.now)
+    try world.settle()
+    #expect(world.hosts[1].bodies == ["one", "two"])
+  }
+
   @Test func `a device without a key is told so once, and gets the room's key when it has one`() throws {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])
     let name = world.hosts[1].name

@@ -131,6 +131,31 @@ import Testing
     #expect(tablet.machine.encryptionState.isVerified && tablet.bodies == ["hello"])
   }
 
+  @Test(arguments: [TestHost.CrashPoint.beforeWriting, .afterWriting], stride(from: 0, to: 60, by: 4).map { $0 })
+  func `a crash while the keys of a backup are taken over costs none of them`(_ point: TestHost.CrashPoint, _ delay: Int) throws
+  {
+    var world = try world()
+    let texts = (0..<25).map { "message \($0)" }
+    for text in texts {
+      // Each under a key of its own: they come in more than one slice.
+      world.hosts[0].handle(.departed(ModelServer.room, []), at: world.now)
+      try world.write(text)
+    }
+    try backedUp(&world)
+    let tablet = try tablet(&world)
+    let found = try #require(try description(&world, by: tablet).key)
+    (tablet.crash, tablet.crashDelay) = (point, delay)
+    tablet.begin(.recover(found, key), at: world.now)
+    try world.settle()
+    tablet.crash = nil
+    // Only if nothing of it was stored yet does the user enter the key again.
+    if !tablet.machine.encryptionState.isVerified || tablet.machine.encryptionState.backup == .off {
+      try world.run(.recover(found, key), by: tablet)
+    }
+    #expect(Set(tablet.bodies) == Set(texts + ["before the backup"]) && tablet.durable.unread.isEmpty)
+    #expect(tablet.machine.encryptionState.restore == nil)
+  }
+
   // MARK: The backup
 
   // Proves E8

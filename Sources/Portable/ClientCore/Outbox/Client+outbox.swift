@@ -164,6 +164,8 @@ extension Client {
     guard let entry = outbox[id] else { return }
     finish(entry.command, .failed(error))
     outbox[id]?.command = 0
+    // It was written for those who were in the room. Others may be there when it is sent again, or the key never went out.
+    outbox[id]?.payload.ciphertext = nil
     endUploads(of: id)
     if entry.payload.isDroppedWhenRefused, !entry.isDelivered {
       notify(.sending(entry.roomID, id, .failed(error)))

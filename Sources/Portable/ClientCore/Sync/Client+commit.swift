@@ -121,7 +121,11 @@ extension Client {
   /// Nothing more to wait for in a room one has left.
   private mutating func leaveBehind(_ id: RoomID) {
     for entry in outbox.entries(in: id) where entry.isWaiting {
-      if case .queued = entry.phase { fail(entry.id, .unknownRoom) }
+      switch entry.phase {
+      // What is being encrypted is for people whom the user does not see any more.
+      case .queued, .encrypting: fail(entry.id, .unknownRoom)
+      default: break
+      }
     }
   }
 

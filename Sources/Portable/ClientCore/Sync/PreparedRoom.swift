@@ -9,6 +9,7 @@ extension PreparedRoom {
     state.membership = membership
     if membership == .join {
       state.hasAllMembers = false
+      state.storesAllMembers = false
       state.isDirectInvite = false
     }
     if membership != .join {

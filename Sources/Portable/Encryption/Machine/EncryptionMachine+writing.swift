@@ -82,7 +82,10 @@ extension EncryptionMachine {
 
   /// One step further for what waits in the room: lists of devices, then sessions with them, then the key, then the messages.
   mutating func advance(_ room: RoomID, at now: Int64) {
-    guard let known = writing[room], !known.isIdle, knowsDevices(known.members, at: now) else { return }
+    guard let known = writing[room], !known.isIdle else { return }
+    // The user may have left the room meanwhile and shares no other with them: without their devices it would be written for nobody.
+    tracker.track(known.members.users)
+    guard knowsDevices(known.members, at: now) else { return }
     let recipients: Recipients
     do throws(SharingBlock) { recipients = try trust.recipients(known.members.users) } catch { return block(room, error) }
     let isNew = needsNewSession(room, for: recipients, at: now)
