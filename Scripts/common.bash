@@ -35,6 +35,18 @@ swift_build() {
   swift build --disable-index-store -debug-info-format $lines "$@"
 }
 
+# build_wasm TOOLSET PRODUCT: a program for wasm, in the folder of a toolset of Scripts/build-web, of which each has one. Sets `linked`, its path.
+# A toolset that optimises needs link-time optimisation. All that is built with a toolset is built alike, so that each module is compiled once.
+build_wasm() {
+  local scratch configuration=release lto=(--experimental-lto-mode full)
+  scratch=$(dirname "$1")
+  ! grep -q -- '"-Onone"' "$1" || configuration=debug lto=()
+  # SwiftPM takes this machine for a Linux with libsodium, of which the linker takes nothing.
+  swift build --disable-index-store --triple wasm32-unknown-none-wasm --toolset "$1" -c $configuration "${lto[@]}" \
+    -debug-info-format none --product "$2" --scratch-path "$scratch" 2>&1 | sed -u '/libsodium.a: archive member/d' || return
+  linked=$scratch/wasm32-unknown-none-wasm/$configuration/$2.wasm
+}
+
 # build_server [debug]
 build_server() { swift_build -c "${1:-release}" --product martlet && swift_build -c "${1:-release}" --product martlet-thumbnail; }
 

@@ -16,6 +16,7 @@ begin_results() {
 result() { printf '%s\t' "$@" >>"$results"; printf '\n' >>"$results"; }
 
 is_passed() { grep -qP "^$1\t\d+\t0\t" "$results"; }
+has_ended() { grep -qP "^$1\t" "$results"; }
 
 trouble() {
   say "  FAILED: $1"
@@ -84,6 +85,16 @@ build_chosen_tests() {
   [ $status = 0 ]
 }
 
+# What Scripts/build-web makes for people.
+page_products=(WebApp RoomCalls EncryptionWorker MessengerElement MartletCall)
+
+# Of the programs for wasm as the page's were built last.
+portable_suite() { suite portable 'The portable modules natively and as wasm' 60 Scripts/test-portable; }
+olm_suite() { suite olm 'Olm beside vodozemac and libolm, natively and as wasm' 60 Scripts/test-olm; }
+services_suite() {
+  suite messenger 'The messenger and the host'\''s services in the browser' 20 .build/venv/bin/python Benchmarks/Messenger/run.py --services
+}
+
 unit_tests() { MARTLET_ANSWERS=$answers Scripts/unit-tests "$@"; }
 
 replay_corpora() {
@@ -143,7 +154,7 @@ run_chosen() {
   fi
   if [ ${#modules[@]} -gt 0 ] || [ ${#words[@]} -gt 0 ]; then
     check server 'Debug build of everything that runs' 200 "${in_shell[@]}" swift_build
-    check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls EncryptionWorker MessengerElement MartletCall
+    check page "The page's programs, not optimised" 220 Scripts/build-web --test "${page_products[@]}"
     [ ${#modules[@]} = 0 ] || end_to_end --only "$(IFS=,; printf '%s' "${modules[*]}")"
     for name in "${words[@]}"; do named+=(--named "$name"); done
     [ ${#words[@]} = 0 ] || end_to_end "${named[@]}"
@@ -152,7 +163,7 @@ run_chosen() {
 
 # What is worth a night. Each part takes at most an hour; CONTRIBUTING.md lists them, too. Name, minutes on two cores, what it is for.
 long_texts=(
-  'release 35 The release build and the smallest page under all end-to-end tests'
+  'release 40 The release build and the smallest page under all end-to-end tests; Olm and the portable modules as they are shipped'
   'packages 25 The Debian package in a clean Debian, and the image'
   'properties 45 The property tests of the unit tests with all their rounds; the server'\''s with each write job run twice'
   'timing 5 Each step of Olm under valgrind: no branch and no index depends on a secret'
@@ -188,8 +199,10 @@ run_long() {
 
 long_release() {
   check release 'Release build of the programs' 400 "${in_shell[@]}" build_release
-  check page "The page's programs, as small as they get" 600 \
-    Scripts/build-web --release WebApp RoomCalls EncryptionWorker MessengerElement MartletCall MessengerBenchmark
+  check page "The page's programs, as small as they get" 600 Scripts/build-web --release "${page_products[@]}" MessengerBenchmark
+  portable_suite
+  olm_suite
+  services_suite
   check consumer 'A package that depends on this one' 60 Scripts/build-consumer
   program=$PWD/.build/release/martlet end_to_end
 }
@@ -242,7 +255,7 @@ long_fuzzed() { long_module fuzzed 'Ten minutes of requests made of the specific
 
 long_looks() {
   build_step || return
-  check page "The page's programs" 300 Scripts/build-web WebApp RoomCalls EncryptionWorker MessengerElement MartletCall
+  check page "The page's programs, not optimised" 220 Scripts/build-web --test "${page_products[@]}"
   suite long-looks 'All screens in all looks and sizes, in several languages' 2400 \
     env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only accessibility,looks
 }
@@ -267,7 +280,7 @@ long_benchmarks() {
   Scripts/install-dependencies --benchmarks || exit 1
   check release 'Release build of the server, its load and its benchmarks' 500 "${in_shell[@]}" build_for_load
   [ $status = 0 ] || return
-  check page "The page's programs, as small as they get" 600 Scripts/build-web --release WebApp RoomCalls EncryptionWorker MessengerElement MartletCall MessengerBenchmark
+  check page "The page's programs, as small as they get" 600 Scripts/build-web --release "${page_products[@]}" MessengerBenchmark
   suite benchmarks 'What the release build executes, takes and needs, against its thresholds' 2400 Benchmarks/check
 }
 

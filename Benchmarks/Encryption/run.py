@@ -3,7 +3,7 @@
 
     .build/venv/bin/python Benchmarks/Encryption/run.py
 
-Scripts/test-olm must have run. Microseconds, the best of five rounds; all three take their turn in each round.
+Scripts/build-web and then Scripts/test-olm must have run. Microseconds, the best of five rounds; all three take their turn in each round.
 """
 import glob
 import os

@@ -15,7 +15,7 @@ NEEDS_BROWSER = True
 CALL_THAT_ENDED = re.compile(r"A call \(\d+:\d\d\)")
 
 # Three cameras, and microphones.
-SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
+SEVERAL_DEVICES = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3,fps=10"]
 # The picture with that label is seen and moves.
 PLAYS = """label => {
   const videos = [...document.querySelectorAll('video')].filter(video => video.ariaLabel === label);

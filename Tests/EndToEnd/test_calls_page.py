@@ -21,7 +21,7 @@ NEEDS_BROWSER = True
 WEB = os.path.join(ROOT, ".build", "web")
 FOLDERS = [WEB, os.path.join(ROOT, "Examples", "Call")]
 # Three cameras to swap: of the second, Chromium can show the pictures (16 bits of grey), but not encode them.
-FLAGS = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3"]
+FLAGS = [*MEDIA_FLAGS, "--use-fake-device-for-media-stream=device-count=3,fps=10"]
 # How many pictures of a video have been decoded; whether they are more than so many.
 FRAMES = "(window.pictures = selector => document.querySelector(selector)?.getVideoPlaybackQuality().totalVideoFrames ?? 0)"
 SEES = "([selector, count]) => (document.querySelector(selector)?.getVideoPlaybackQuality().totalVideoFrames ?? 0) > count"
