@@ -365,7 +365,7 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "Telemetry", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
+        "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
         "MediaRouter", "CallServer", "Shell", "TLSTesting", "FilesTesting"
       ]),
     .testTarget(
