@@ -220,6 +220,7 @@ async def mute(do):
     await do.open_menu(do.person.entry("Kitchen"))
     async with do.person.page.expect_response(lambda answer: "/pushrules/" in answer.url and answer.request.method == "PUT"):
         await do.at(do.person.line("Mute"))
+    await do.person.entry("Kitchen").locator(".ma-entry-sign:not([hidden])").wait_for()
     do.done("Mute a room", 2)
 
 

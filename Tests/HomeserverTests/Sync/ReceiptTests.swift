@@ -109,6 +109,11 @@ import Testing
     #expect(try await client.sync().room(room)?.unread == [3, 1])
     try await fixture.receipts.move(.init(readPrivate: second), of: bob, in: room)
     #expect(try await client.sync().room(room)?.unread == [1, 1])
+    // Who answers a call has not read the room.
+    _ = try await fixture.rooms.send(
+      "m.call.answer", json(#"{"call_id":"1","version":"1"}"#), to: room, by: RoomsFixture.actor("bob"),
+      transactionID: TransactionID(trusted: "answer"))
+    #expect(try await client.sync().room(room)?.unread == [1, 1])
     try await fixture.base.send("mine", to: room, by: "bob")
     #expect(try await client.sync().room(room)?.unread == [0, 0])
     try await fixture.base.send("4", to: room, by: "cat")

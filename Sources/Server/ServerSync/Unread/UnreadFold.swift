@@ -36,6 +36,7 @@ struct UnreadFold: Sendable {
     if event.sender == user {
       // A changed profile shows as member events in every room, and nobody has read anything by that.
       if event.type == .member, event.stateKey == user.text, !event.isJoining { return }
+      if event.isSignalling { return }
       if event.thread == nil { counts = UnreadCounts() } else { counts.threads[thread] = nil }
       return
     }
@@ -45,6 +46,11 @@ struct UnreadFold: Sendable {
 }
 
 extension StoredEvent {
+  /// Whether it belongs to a call: who answers one has not read the room.
+  fileprivate var isSignalling: Bool {
+    type.text.hasPrefix("m.call.") || type.text.hasPrefix("org.matrix.msc3401.call.")
+  }
+
   /// Whether it is a member event by which someone comes into the room.
   package var isJoining: Bool {
     guard type == .member, content["membership"]?.isString("join") ?? false else { return false }

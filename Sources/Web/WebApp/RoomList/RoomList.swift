@@ -180,6 +180,11 @@ final class RoomList<D: DOM> {
     for entry in entries.values { entry.presenceChanged(users) }
   }
 
+  /// Rooms say whether they are muted.
+  func pushRulesChanged() {
+    for id in entries.keys { update(id) }
+  }
+
   /// All changes of one step are in.
   func settle() {
     guard needsCounts else { return }

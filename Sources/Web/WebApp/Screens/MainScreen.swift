@@ -192,7 +192,9 @@ final class MainScreen<D: DOM> {
     case .profile:
       list.showProfile()
       room?.roomsChanged()
-    case .pushRules: room?.roomsChanged()
+    case .pushRules:
+      list.pushRulesChanged()
+      room?.roomsChanged()
     case .ignoredUsers: details?.ignoredChanged()
     case .presence(let users):
       list.presenceChanged(users)
