@@ -169,7 +169,7 @@ long_texts=(
   'timing 5 Each step of Olm under valgrind: no branch and no index depends on a secret'
   'fuzz 30 A minute of search for each parser'
   'kills 15 1,000 kills of a client that syncs into a file'
-  'agreement 40 10,000 random actions, after which all clients agree'
+  'agreement 50 10,000 random actions, and 2,000 in an encrypted room, after which all clients agree'
   'encrypted 60 Forty-five minutes of 20 clients in an encrypted room amid all that may befall them; five of devices on a server that is killed'
   'resolution 10 Our resolver of room states beside Synapse'\''s, 100,000 cases'
   'storm 10 A minute of 200 clients, half of them hostile'
@@ -244,7 +244,10 @@ long_module() {
   suite "long-$1" "$2" "${3:-2400}" env MARTLET_LONG=1 MARTLET_PROGRAM="$PWD/.build/debug/martlet" Tests/EndToEnd/run --only "$1"
 }
 long_kills() { long_module kills '1,000 kills of a client that syncs into a file'; }
-long_agreement() { long_module agreement '10,000 random actions, after which all clients agree'; }
+long_agreement() {
+  long_module agreement '10,000 random actions, after which all clients agree'
+  long_module encrypted_agreement '2,000 random actions in an encrypted room, after which all who may read it agree' 1200
+}
 long_encrypted() {
   long_module device_storm 'Five minutes of logins, uploads, claims and messages on a server that is killed' 900
   long_module encryption_storm 'Forty-five minutes of 20 clients in an encrypted room that are killed, sleep, are cut off and robbed of keys' 3600

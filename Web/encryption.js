@@ -3,6 +3,8 @@
 import { setting, settings } from './settings.js';
 
 const ASKED = 'storage-asked', ASKED_AGAIN_MILLISECONDS = 30 * 24 * 3_600_000;
+// The pauses double; eight minutes in all.
+const LOADING_TRIES = 20, FIRST_PAUSE_MILLISECONDS = 250, LONGEST_PAUSE_MILLISECONDS = 30_000;
 
 // null where the browser does not say.
 const keeps = async () => await navigator.storage?.persisted?.() ?? null;
@@ -16,27 +18,57 @@ async function keepStorage() {
   return navigator.storage.persist();
 }
 
+// The Worker's script, and what it imports, may be asked for while there is no network. Then it is asked for again, and hears what was said meanwhile.
+class PatientWorker {
+  #tell; #worker; #timer; #tries = 0; #isThere = false; #said = [];
+
+  constructor(tell) {
+    this.#tell = tell;
+    this.#begin();
+  }
+
+  #begin() {
+    this.#worker = new Worker(new URL('encryption-worker.js', import.meta.url), { type: 'module' });
+    this.#worker.onmessage = ({ data }) => {
+      this.#isThere = true;
+      this.#said = [];
+      if (data === 'building') this.#tell(2);
+      else if (data === 'built') this.#tell(3);
+      else this.#tell(1, data);
+    };
+    this.#worker.onerror = event => {
+      event.preventDefault();
+      this.#worker.terminate();
+      // Of a script that could not be loaded there is no message.
+      if (!this.#isThere && event.message === undefined && this.#tries < LOADING_TRIES) {
+        this.#timer = setTimeout(() => this.#begin(), Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** this.#tries++, LONGEST_PAUSE_MILLISECONDS));
+        return;
+      }
+      console.error('The encryption stopped:', event.message);
+      this.#tell(0);
+    };
+    for (const message of this.#said) this.#worker.postMessage(message);
+  }
+
+  send(message) {
+    if (this.#isThere) return this.#worker.postMessage(message, [message.buffer]);
+    this.#said.push(message);
+    this.#worker.postMessage(message);
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+    this.#worker.terminate();
+  }
+}
+
 export const service = program => {
   const { objects } = program;
   return {
     // `id` is told each message under code 1, under code 0 that the Worker is gone, and under codes 2 and 3 that the server still builds its
     // program, and does not any more.
-    encryption_open(id) {
-      const worker = new Worker(new URL('encryption-worker.js', import.meta.url), { type: 'module' });
-      worker.onmessage = ({ data }) => {
-        if (data === 'building') program.dispatch(id, 2);
-        else if (data === 'built') program.dispatch(id, 3);
-        else program.dispatch(id, 1, 0, 0, data);
-      };
-      worker.onerror = event => {
-        event.preventDefault();
-        console.error('The encryption stopped:', event.message);
-        worker.terminate();
-        program.dispatch(id, 0);
-      };
-      objects.set(id, { worker, stop: () => worker.terminate() });
-    },
-    encryption_send(id, message) { objects.get(id)?.worker.postMessage(message, [message.buffer]); },
+    encryption_open(id) { objects.set(id, new PatientWorker((code, data) => program.dispatch(id, code, 0, 0, data))); },
+    encryption_send(id, message) { objects.get(id)?.send(message); },
     async storage_keep(id, asks) {
       const isKept = await (asks ? keepStorage() : keeps()).catch(() => null);
       program.dispatch(id, isKept === null ? 2 : isKept ? 1 : 0);

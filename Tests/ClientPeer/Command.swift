@@ -51,6 +51,8 @@ extension Peer {
     case verify(UserID)
     /// Likewise, of what the other side asks next.
     case takePart
+    /// The file at a path of this machine, which stays there.
+    case attach(String)
     /// Answers with the size of the event's file, once it is here.
     case file(EventID)
 
@@ -95,6 +97,7 @@ extension Peer {
       case ("accept", _, let user?): self = .accept(user)
       case ("verify", _, let user?): self = .verify(user)
       case ("takePart", _, _): self = .takePart
+      case ("attach", _, _): self = .attach(json["path"]?.string ?? "")
       case ("file", let event?, _): self = .file(event)
       default: return nil
       }

@@ -67,6 +67,7 @@ actor Peer {
     case .reply(let event, let user, let text): try await room.reply(text, to: .event(event), mentioning: user)
     case .thread(let root, let text): try await room.send(text, inThread: root)
     case .redact(let event): try await room.redact(.event(event))
+    case .attach(let path): try await room.sendFile(path, mimeType: "application/octet-stream")
     case .typing(let isOn): try await room.setTyping(isOn)
     case .name(let name): try await room.client.setDisplayName(name)
     case .retry: try await room.client.perform(.sending(.retryAll(room.id)))

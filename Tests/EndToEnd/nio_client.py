@@ -1,8 +1,10 @@
-"""matrix-nio as a client with an event store: it syncs on, fills what a sync left out, and knows what nio knows."""
+"""matrix-nio as a client with an event store: it syncs on, fills what a sync left out, and knows what nio knows; also in encrypted rooms."""
 import asyncio
 import contextlib
+import io
 import itertools
 import logging
+import os
 
 import aiohttp
 import nio
@@ -104,7 +106,7 @@ class NioClient:
         start = next((index for index, event in enumerate(self.events) if event["event_id"] == since), None)
         if since and start is None:
             return {"trouble": "the start of what is compared is not there"}
-        events = Events(self.events[start or 0:])
+        events = self.events_from(start or 0)
         receipts = {user: [receipt.event_id] for user, receipt in room.read_receipts.items()}
         for user, by_thread in room.threaded_read_receipts.items():
             if "main" in by_thread:
@@ -114,6 +116,9 @@ class NioClient:
         readers = {user: event for user, event in events.readers(receipts, True).items() if user in present}
         return {"timeline": events.timeline(True), "receipts": readers, "members": shown_names(members),
                 "unread": room.unread_notifications, "highlights": room.unread_highlights}
+
+    def events_from(self, start):
+        return Events(self.events[start:])
 
     # Writing
 
@@ -146,7 +151,10 @@ class NioClient:
             return
 
     def _message(self, transaction, content):
-        return self.nio.room_send(self.room, "m.room.message", content, tx_id=transaction)
+        return self._event(transaction, "m.room.message", content)
+
+    def _event(self, transaction, kind, content):
+        return self.nio.room_send(self.room, kind, content, tx_id=transaction)
 
     def send(self, transaction, text):
         return self._message(transaction, {"msgtype": "m.text", "body": text})
@@ -166,7 +174,7 @@ class NioClient:
 
     def react(self, transaction, event, text):
         content = {"m.relates_to": {"rel_type": "m.annotation", "event_id": event, "key": text}}
-        return self.nio.room_send(self.room, "m.reaction", content, tx_id=transaction)
+        return self._event(transaction, "m.reaction", content)
 
     def redact(self, transaction, event):
         return self.nio.room_redact(self.room, event, tx_id=transaction)
@@ -188,3 +196,71 @@ class NioClient:
 
     def leave(self, _):
         return self.nio.room_leave(self.room)
+
+
+class EncryptedNioClient(NioClient):
+    """The same with keys of its own. What it cannot read has no text."""
+
+    def __init__(self, link, user, room, folder):
+        super().__init__(link, user, room)
+        self.folder, self.clear = folder, {}
+
+    async def start(self):
+        config = nio.AsyncClientConfig(encryption_enabled=True, store_sync_tokens=False)
+        self.nio = nio.AsyncClient(self.link.base, self.user.user_id, store_path=self.folder, config=config)
+        answer = await self.nio.login(PASSWORD)
+        assert isinstance(answer, nio.LoginResponse), answer
+        await self._keep_keys()
+        self.syncing = asyncio.create_task(self._sync())
+        return self
+
+    async def _take(self, answer):
+        await super()._take(answer)
+        await self._keep_keys()
+
+    async def _keep_keys(self):
+        """What `sync_forever` does beside its syncs."""
+        if self.nio.should_upload_keys:
+            await self.nio.keys_upload()
+        if self.nio.should_query_keys:
+            await self.nio.keys_query()
+        if self.nio.should_claim_keys:
+            await self.nio.keys_claim(self.nio.get_users_for_key_claiming())
+        await self.nio.send_to_device_messages()
+
+    def readable(self, event):
+        """The event as its sender wrote it: of one that is encrypted and neither deleted nor readable, only what its envelope says."""
+        if event["type"] != "m.room.encrypted":
+            return event
+        known = self.clear.get(event["event_id"])
+        if known is None and event["content"].get("ciphertext"):
+            with contextlib.suppress(nio.EncryptionError):
+                envelope = nio.MegolmEvent.from_dict(event)
+                envelope.room_id = self.room
+                known = self.clear[event["event_id"]] = self.nio.decrypt_event(envelope).source["content"]
+        if known is None:
+            known = {"body": None} | {key: value for key, value in event["content"].items() if key == "m.relates_to"}
+        # A deleted one has no content, also if it was read before.
+        return event | {"type": "m.room.message", "content": known if event["content"] else {}}
+
+    def events_from(self, start):
+        return Events([self.readable(event) for event in self.events[start:]])
+
+    async def _do(self, verb, values):
+        try:
+            await super()._do(verb, values)
+        except nio.LocalProtocolError:
+            # It is not in the room.
+            self.refusals["no room"] = self.refusals.get("no room", 0) + 1
+
+    def _event(self, transaction, kind, content):
+        return self.nio.room_send(self.room, kind, content, tx_id=transaction, ignore_unverified_devices=True)
+
+    async def attach(self, transaction, path):
+        with open(path, "rb") as file:
+            content = file.read()
+        answer, keys = await self.nio.upload(io.BytesIO(content), content_type="application/octet-stream", filesize=len(content), encrypt=True)
+        if isinstance(answer, nio.UploadError):
+            return answer
+        return await self._message(transaction, {"msgtype": "m.file", "body": os.path.basename(path), "info": {"size": len(content)},
+                                                 "file": {"url": answer.content_uri, **keys}})

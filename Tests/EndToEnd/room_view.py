@@ -13,6 +13,8 @@ PENDING = ("Sending…", "Waiting to send", "Not sent")
 REACTION = re.compile(r"(.+?) (\d+)(?:, .*)?$", re.DOTALL)
 REPLIES = re.compile(r"\d+ repl(?:y|ies)")
 SPOKEN_REACTIONS = 5
+# What it says behind the words of a message whose sender is not certain.
+SIGNS = re.compile(r", (Not encrypted|Sent by a device that its owner has not verified\.|Sent by a device that is unknown or was deleted\.)$")
 SETTINGS = ("m.room.join_rules", "m.room.history_visibility", "m.room.guest_access", "m.room.power_levels", "m.room.server_acl")
 
 
@@ -86,7 +88,7 @@ class Events:
         edits = [edit for edit in self.edits.get(event_id, []) if edit["sender"] == event["sender"]]
         if edits:
             newest = max(edits, key=in_time)
-            row |= {"edited": True, "text": newest["content"]["m.new_content"]["body"]}
+            row |= {"edited": True, "text": newest["content"].get("m.new_content", {}).get("body")}
         return row
 
     def reactions(self, event_id):
@@ -128,6 +130,8 @@ def line(event, name):
         return f"{sender} created the room"
     if event["type"] == "m.room.name":
         return f"{sender} named the room “{content['name']}”"
+    if event["type"] == "m.room.encryption":
+        return f"{sender} turned on encryption"
     user, old, new, is_own = name(event["state_key"]), before.get("membership", "leave"), content["membership"], event["state_key"] == event["sender"]
     if old == new == "join":
         called = f"{before['displayname']} ({event['state_key']})" if before.get("displayname") else event["state_key"]
@@ -154,7 +158,7 @@ def page_row(row):
     reactions = {key: int(count) for key, count in (REACTION.match(name).groups() for name, is_choice in row["buttons"] if is_choice)}
     replies = [found[0] for name, _ in row["buttons"] if (found := REPLIES.match(name))]
     behind = [f", {key} {count}" for key, count in list(reactions.items())[:SPOKEN_REACTIONS]] + [f", {words}" for words in replies]
-    shown = {"kind": "message", "text": text.removesuffix("".join(behind)), "name": about.split(", ")[0], "edited": ", edited" in about,
+    shown = {"kind": "message", "text": SIGNS.sub("", text.removesuffix("".join(behind))), "name": about.split(", ")[0], "edited": ", edited" in about,
              "replies": int(replies[0].split(" ")[0]) if replies else 0, "reactions": reactions}
     return shown | {"pending": spoken} if any(words in about for words in PENDING) else shown
 

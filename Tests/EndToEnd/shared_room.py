@@ -13,12 +13,14 @@ RECENT = 30
 class SharedRoom:
     """Its maker watches it: what can be edited, answered, redacted, and who is in it."""
 
+    initial_state = ()
+
     def __init__(self, base, users, moderator):
         self.maker = User(base, "maker")
         # A second device of everybody knows what the server counts for them.
         self.seconds = {user.user_id: User(base, login_as=user) for user in users}
         levels = {"users": {moderator.user_id: 50}}
-        self.id = self.maker.create_room(name="Agreement", preset="public_chat", power_level_content_override=levels)
+        self.id = self.maker.create_room(name="Agreement", preset="public_chat", initial_state=list(self.initial_state), power_level_content_override=levels)
         # Who has gone has read nothing and stands in no list.
         self.guest = User(base, "guest")
         for user in (self.guest, *users):
@@ -29,7 +31,7 @@ class SharedRoom:
         self._take(self.maker.sync(filter=TIMELINE))
 
     def _take(self, answer):
-        for event in timeline(answer, self.id):
+        for event in map(self.readable, timeline(answer, self.id)):
             if event["type"] == "m.room.member":
                 self.membership[event["state_key"]] = event["content"]["membership"]
                 if event["content"]["membership"] == "join":
@@ -38,6 +40,10 @@ class SharedRoom:
                 self.redacted.add(event["content"].get("redacts") or event.get("redacts"))
             elif event["type"] == "m.room.message" and not is_edit(event) and event["content"]:
                 self.messages.append({"event": event["event_id"], "sender": event["sender"], "root": thread_root(event)})
+
+    def readable(self, event):
+        """The event as its sender wrote it."""
+        return event
 
     async def watch(self):
         while True:
@@ -64,9 +70,10 @@ class SharedRoom:
     # The server's own answers
 
     async def truth(self, since):
-        return Truth(since is not None, self.names, *await asyncio.gather(
+        events, *others = await asyncio.gather(
             asyncio.to_thread(self._events, since), asyncio.to_thread(self._members), asyncio.to_thread(self._receipts),
-            *(asyncio.to_thread(self._counts, user) for user in self.seconds.values())))
+            *(asyncio.to_thread(self._counts, user) for user in self.seconds.values()))
+        return Truth(since is not None, self.names, [self.readable(event) for event in events], *others)
 
     def _events(self, since):
         events, position = [], None

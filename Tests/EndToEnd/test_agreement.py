@@ -43,6 +43,8 @@ PAGE_VERBS = ("send", "redact", "typing", "name", "leave", "join", "away", "rest
 
 
 class Play:
+    verbs, page_verbs, shares, checked_every = VERBS, PAGE_VERBS, SHARES, CHECKED_EVERY
+
     def __init__(self, seed, room, clients, artifacts):
         self.seed, self.room, self.clients, self.artifacts = seed, room, clients, artifacts
         self.counts, self.healing, self.since, self.start = {}, {}, None, time.monotonic()
@@ -56,7 +58,7 @@ class Play:
             await self.lose(number, choices)
             await self.act(number, choices)
             await asyncio.sleep(choices.random() * PAUSE_SECONDS)
-            if number % CHECKED_EVERY == 0 or number == actions:
+            if number % self.checked_every == 0 or number == actions:
                 await self.check(number, is_last=number == actions)
                 print(f"          {number} actions after {time.monotonic() - self.start:.0f} s", flush=True)
 
@@ -78,8 +80,8 @@ class Play:
             await client.recover()
 
     async def act(self, number, choices):
-        client = choices.choices(self.clients, SHARES)[0]
-        verbs = {verb: weight for verb, weight in VERBS.items() if self.can(client, verb)}
+        client = choices.choices(self.clients, self.shares)[0]
+        verbs = {verb: weight for verb, weight in self.verbs.items() if self.can(client, verb)}
         verb = choices.choices(list(verbs), list(verbs.values()))[0]
         membership = self.room.membership.get(client.user.user_id)
         if membership != "join" and choices.random() < 0.6:
@@ -100,7 +102,7 @@ class Play:
         if verb == "moderate":
             return client is self.clients[0]
         if isinstance(client, PageClient):
-            return verb in PAGE_VERBS
+            return verb in self.page_verbs
         return verb not in ("restart", "rest", "readAll", "away") or (isinstance(client, Peer) and verb != "away")
 
     def values(self, verb, number, client, choices):

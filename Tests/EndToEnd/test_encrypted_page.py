@@ -347,6 +347,28 @@ async def _(test):
 
 
 # Proves E6, E7
+@test("a page that cannot load its Worker because the network is gone reads and writes once it is back")
+async def _(test):
+    alice, bob = User(test.base, "alice"), User(test.base, "bob")
+    room = alice.create_room(preset="private_chat", name="Vault", initial_state=[ENCRYPTION], invite=[bob.user_id])
+    bob.join(room)
+    lost = []
+
+    async def lose(route):
+        lost.append(route.request.url)
+        await (route.abort("internetdisconnected") if len(lost) < 3 else route.continue_())
+
+    async with peers(test, room, [bob], ["sliding"]) as (peer,), people(test, "alice") as alice_page:
+        await alice_page.page.context.route("**/encryption-worker*.js*", lose)
+        await alice_page.sign_in(alice, room_fragment(room))
+        await has_device(alice)
+        assert len(lost) >= 3, lost
+        await peer.ask("send", text="hello from bob")
+        await alice_page.sees("hello from bob")
+        await alice_page.write("hello from the page")
+        await reads(peer, "hello from bob", "hello from the page")
+
+
 @test("without another device and a recovery key encryption begins anew with the password; others decide before they write to the new keys")
 async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")
