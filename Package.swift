@@ -173,7 +173,7 @@ let package = Package(
       uses: [
         "JSON", "MatrixModel", "Addresses", "Telemetry", "Database", "RoomRules", "EventLoop", "Outbound", "HTTPServer",
         "ServerCore", "ServerAccounts", "ServerRooms", "ServerDirectory", "Homeserver", "HomeserverAPI", "MediaRouter",
-        "Recording", "Files", "CLinux"
+        "Recording", "Files", "WebSockets", "CLinux"
       ]),
 
     // Client
@@ -183,7 +183,7 @@ let package = Package(
         "JSON", "MatrixModel", "ClientCore", "Encryption", "Olm", "SearchIndex", "CSodium",
         .target(name: "CCurl", condition: .when(platforms: [.linux])), "CSQLite"
       ]),
-    module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl", "CCrypto"]),
+    module("CallClient", in: "Client", uses: ["JSON", "CallCore", "WebSockets", "CCurl"]),
     module("GStreamerMedia", in: "Client", uses: ["CallClient", "CPeerConnection"]),
 
     // Programs
@@ -269,7 +269,7 @@ let package = Package(
       ],
       path: "Sources/System/CPrimitives"),
     // One wrapper of a library for the server and for clients.
-    module("WebSockets", in: "System", uses: ["CWslay"]),
+    module("WebSockets", in: "System", uses: ["CWslay", "CCrypto"]),
     module("Files", in: "System"),
     // What the programs share that people start from a shell.
     module("Shell", in: "System", uses: ["JSON", "MatrixModel", "Telemetry"]),

@@ -60,15 +60,8 @@ extension Configuration {
   }
 
   private var clusterWarnings: [String] {
-    guard let bind = cluster.bind else { return [] }
-    var warnings: [String] = []
-    if calls.isEnabled {
-      warnings.append(
-        "cluster.bind is set and calls.enabled is true: a call is known only to the node on which it began. Set calls.enabled to false on all "
-          + "nodes but one")
-    }
-    if bind.isLoopback { warnings.append("cluster.bind is \(bind): nodes on other machines cannot reach this one") }
-    return warnings
+    guard let bind = cluster.bind, bind.isLoopback else { return [] }
+    return ["cluster.bind is \(bind): nodes on other machines cannot reach this one"]
   }
 
   /// OWASP, "Password Storage Cheat Sheet".

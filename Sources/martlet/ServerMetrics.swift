@@ -107,6 +107,9 @@ enum ServerMetrics {
     metrics.measured("martlet_call_sockets", "WebSockets of participants in sessions.") {
       Double(calls.census.sockets.load(ordering: .relaxed))
     }
+    metrics.measured("martlet_call_carried_sockets", "WebSockets of participants whose sessions other nodes have.") {
+      Double(calls.carriedSockets)
+    }
     metrics.measured("martlet_call_transports", "Peer connections of the media router.") {
       Double(calls.workers.total(\.census.transports))
     }

@@ -264,4 +264,49 @@ struct NodesTests {
     #expect(try await here.add("another") == 2, "what needs no lease goes on")
     await eventually { lost.load(ordering: .acquiring) }
   }
+
+  @Test func `what one node holds is nobody else's until it is given away, or its node has ended`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { there.close() }
+    #expect(try await here.hold("call/1") == .here(fence: 1))
+    guard case .elsewhere(let contact) = try await there.hold("call/1") else { throw DatabaseError.closed }
+    #expect(contact.run == here.run && contact.address == "a.example:80")
+    #expect((1...5_000).contains(contact.leaseMilliseconds))
+    #expect(try await there.otherHolder(of: "call/1")?.run == here.run)
+    #expect(try await here.otherHolder(of: "call/1") == nil)
+    // Taken again since: it stays.
+    #expect(try await here.hold("call/1") == .here(fence: 2))
+    try await here.letGo("call/1", fence: 1)
+    #expect(try await there.otherHolder(of: "call/1") != nil)
+    try await here.letGo("call/1", fence: 2)
+    #expect(try await there.hold("call/1") == .here(fence: 1))
+    #expect(try await here.hold("call/2") == .here(fence: 1))
+    here.close()
+    #expect(try await there.hold("call/2") == .here(fence: 2))
+    #expect(try await there.liveRuns() == [there.run])
+  }
+
+  @Test func `of a node that was killed everything is free when its lease has ended`() async throws {
+    let here = try node("a")
+    defer { here.close() }
+    try run(
+      """
+      INSERT INTO node(name, run, address, applied, seen) VALUES ('killed', 7, 'killed.example:80', 0, now() - interval '4.9 s');
+      INSERT INTO node(name, run, address, applied, seen) VALUES ('lives', 8, 'lives.example:80', 0, now() + interval '1 h');
+      INSERT INTO holding(name, run, fence) VALUES ('call/1', 7, 3), ('call/2', 8, 3)
+      """)
+    while try await here.otherHolder(of: "call/1") != nil {}
+    #expect(try await here.nodeContact(of: 7) == nil)
+    #expect(try await here.hold("call/1") == .here(fence: 4))
+    #expect(try await here.otherHolder(of: "call/2")?.run == 8)
+  }
+
+  @Test func `a node uses what it holds until a second before others may take it`() {
+    let lease = NodeLease()
+    #expect(!lease.isHeld)
+    lease.renew(from: NodeLease.now() - 3_000_000_000)
+    #expect(lease.isHeld)
+    lease.renew(from: NodeLease.now() - 4_000_000_000)
+    #expect(!lease.isHeld)
+  }
 }

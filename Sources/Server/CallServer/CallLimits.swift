@@ -79,6 +79,10 @@ package enum CallLimits {
   // Times, in milliseconds.
   package static let firstMessageMilliseconds: Int64 = 10_000
   package static let resumeMilliseconds: Int64 = 30_000
+  /// When a client may try again that came while the database was away.
+  static let databaseRetryMilliseconds: Int64 = 1_000
+  /// How often a node looks whether it could renew its lease.
+  static let leaseLookMilliseconds: Int64 = 250
   /// How long a stream may have no media from the beginning, while its connection has a socket.
   package static let firstMediaMilliseconds: Int64 = 30_000
   /// Of a token for a session.

@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPServer
 import Homeserver
+import HomeserverAPI
 import JSON
 import MatrixModel
 import MediaRouter
@@ -18,6 +19,8 @@ package actor CallServer {
   struct LiveSession {
     var state: SessionLogic
     let session: CallSessions.Session
+    /// Of the newest time that this node has taken the session.
+    var fence: Int64
   }
 
   package nonisolated let projects: CallProjects
@@ -32,6 +35,11 @@ package actor CallServer {
   package nonisolated let workers: MediaWorkers
   nonisolated let recordings: Recordings
   nonisolated let callbacks: Callbacks
+  /// nil where there are no other nodes.
+  nonisolated let links: NodeLinks?
+  nonisolated let forwarding: Forwarding
+  /// Keys of connections say which node has them.
+  nonisolated let names: NodeNames
   private nonisolated let late = LateWorkers()
   private nonisolated let log = Log("calls")
   private nonisolated let changes: CallChanges
@@ -54,12 +62,17 @@ package actor CallServer {
   private var lastSocket: UInt64 = 0
   private var eventTask: Task<Void, Never>?
   private var changeTask: Task<Void, Never>?
+  private var removalTask: Task<Void, Never>?
   private var recordingTask: Task<Void, Never>?
   /// Composed files that are being made, or wait for it.
   var compositions: [RecordingID: Task<Void, Never>] = [:]
   private var housekeeping: Task<Void, Never>?
+  private var leaseWatch: Task<Void, Never>?
+  /// All sessions are being ended.
+  private(set) var isEnding = false
   private var alarm: (deadline: Int64, task: Task<Void, Never>)?
-  private var isStopping = false
+  /// The server is about to stop.
+  private(set) var isDraining = false
 
   /// Binds the UDP ports. Throws `MediaWorkerError`.
   ///
@@ -74,6 +87,9 @@ package actor CallServer {
     self.homeserver = homeserver
     self.changes = changes
     reader = try MessageReader()
+    links = homeserver.database.isNode ? try NodeLinks(homeserver.database) : nil
+    forwarding = Forwarding(homeserver.database, homeserver.http)
+    names = NodeNames(homeserver.database)
     callbacks = Callbacks(homeserver.http, clock: clock) { projects.callback(of: $0) }
     (events, eventInput) = AsyncStream.makeStream(of: [RouterEvent].self)
     loads = WorkerLoads(workers: configuration.workers)
@@ -99,9 +115,13 @@ package actor CallServer {
     changeTask = Task { [weak self, changes] in
       for await change in changes.stream { await self?.follow(change) }
     }
+    removalTask = Task { [weak self, projects] in
+      for await project in projects.removed { await self?.endSessions(of: project) }
+    }
     eventTask = Task { [weak self, events] in
       for await batch in events { await self?.handle(batch) }
     }
+    if homeserver.database.isNode { leaseWatch = Task { [weak self] in await self?.watchLease() } }
     housekeeping = Task { [weak self] in
       while !Task.isCancelled {
         await self?.removeUnused()
@@ -110,17 +130,23 @@ package actor CallServer {
     }
   }
 
+  /// Takes no new sessions from now on: whoever asks for one is to come back, and finds another node.
+  package func drain() { isDraining = true }
+
   /// Tells everyone to come back later, and lets go of the ports.
   package func shutdown() async {
-    isStopping = true
-    for id in Array(live.keys) {
-      run(id) { state, _ in state.endAll(CallRefusal(.shuttingDown, "The server is stopping.")) }
-    }
+    drain()
+    endAll(Self.isStopping)
+    // Whoever comes back at another node is let in there at once.
+    try? await homeserver.database.letAllGo()
+    await links?.shutdown()
+    leaseWatch?.cancel()
     alarm?.task.cancel()
     housekeeping?.cancel()
     eventInput.finish()
     changes.finish()
     await changeTask?.value
+    removalTask?.cancel()
     await workers.stop()
     await eventTask?.value
     await recordings.shutdown()
@@ -149,6 +175,7 @@ package actor CallServer {
   func run<Value, Failure: Error>(
     _ id: SessionID, _ body: (inout SessionLogic, CallTime) throws(Failure) -> Value
   ) throws(Failure) -> Value? {
+    endWithoutLease()
     guard live[id] != nil else { return nil }
     live[id]!.state.workers.loads = loads.transports
     let result = Result { () throws(Failure) in try body(&live[id]!.state, now) }
@@ -157,6 +184,7 @@ package actor CallServer {
     if live[id]!.state.isEmpty {
       sessionOfNumber[live[id]!.state.number] = nil
       loads.leave(home: live[id]!.state.workers.home)
+      letGo(id, fence: live[id]!.fence)
       live[id] = nil
     }
     setAlarm()
@@ -165,17 +193,23 @@ package actor CallServer {
   }
 
   /// Makes a session live that may be.
-  func wake(_ session: CallSessions.Session) throws(CallRefusal) {
-    guard !isStopping else { throw CallRefusal(.shuttingDown, "The server is stopping.") }
-    guard live[session.id] == nil else { return }
+  ///
+  /// - Parameter fence: of `hold`.
+  func wake(_ session: CallSessions.Session, fence: Int64) throws(CallRefusal) {
+    guard homeserver.database.mayHold else { throw Self.hasNoLease }
+    guard live[session.id] == nil else {
+      live[session.id]!.fence = max(live[session.id]!.fence, fence)
+      return
+    }
+    guard !isDraining else { throw Self.isStopping }
     lastNumber &+= 1
     sessionOfNumber[lastNumber] = session.id
     live[session.id] = LiveSession(
       state: SessionLogic(
         session.id, isRouted: session.isRouted, isAlwaysRecorded: session.isAlwaysRecorded, number: lastNumber,
         workers: sessionWorkers(),
-        now: now),
-      session: session)
+        now: now, keyMark: names.marked("")),
+      session: session, fence: fence)
   }
 
   private func sessionWorkers() -> SessionWorkers {
@@ -196,12 +230,23 @@ package actor CallServer {
     return [SessionLogic.ICEServer(urls: turn.uris, username: name, credential: password)]
   }
 
-  /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded.
+  /// Ends all sessions.
+  func endAll(_ reason: CallRefusal) {
+    isEnding = true
+    for id in Array(live.keys) { run(id) { state, _ in state.endAll(reason) } }
+    isEnding = false
+  }
+
+  /// Ends the live sessions of a project whose key was taken away, and deletes what they recorded. Other nodes end theirs when they hear of it.
   package func end(_ project: ProjectID) async {
+    endSessions(of: project)
+    await deleteRecordings(of: project)
+  }
+
+  private func endSessions(of project: ProjectID) {
     for id in live.filter({ $0.value.session.project == project }).map(\.key) {
       run(id) { state, _ in state.endAll(CallRefusal(.ended, "The session is over.")) }
     }
-    await deleteRecordings(of: project)
   }
 
   private func perform(_ effects: [SessionLogic.Effect], of id: SessionID) {

@@ -8,7 +8,8 @@ import Synchronization
 package final class Database: Sendable {
   private let writer: Writer
   private let position: StreamPosition
-  private let nodes: Nodes?
+  /// nil where there are no other nodes.
+  let nodes: Nodes?
   private let followers = CommitFollowers()
   private let readers: Readers
   private let readerThreads: [WorkerThread]

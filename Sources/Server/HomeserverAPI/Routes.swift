@@ -32,7 +32,7 @@ package struct Routes {
     operatorKey = configuration.operatorKey.map { AccessTokenHash(of: $0.text) }
     disk = configuration.disk
     catchUp = Self.catchUp(homeserver.database)
-    forwarding = Forwarding(database: homeserver.database, http: homeserver.http)
+    forwarding = Forwarding(homeserver.database, homeserver.http)
     let errors = ErrorAnswers(log: homeserver.log, disk: disk, adminContact: configuration.support.adminURI)
     router = Router(errorResponse: errors.response)
     // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.

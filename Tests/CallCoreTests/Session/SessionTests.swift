@@ -326,6 +326,20 @@ struct SessionTests {
     #expect(ann.host.peers.count == 1 && ann.host.captured.count == 1)
   }
 
+  @Test func itComesBackWhenTheServerSays() throws {
+    let server = TestServer(simulation)
+    server.goneForMilliseconds = 4_000
+    let ann = publishing("ann", server)
+    server.forget(try #require(ann.member))
+    ann.drop()
+    while server.gone == 0 { simulation.run(for: 1) }
+    simulation.run(for: 4_000)
+    #expect(ann.session.state == .reconnecting && server.members.isEmpty)
+    // Not all at once, but soon.
+    simulation.run(for: CallLimits.backoffFirstMilliseconds + 200)
+    #expect(ann.session.state == .connected && server.members.count == 1)
+  }
+
   // Proves A12
   @Test func aTransportThatIsLostIsRestarted() throws {
     let server = TestServer(simulation)

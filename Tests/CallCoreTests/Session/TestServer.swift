@@ -45,6 +45,8 @@ final class TestServer {
   var refusedPublishes = 0
   /// Of a hundred relays, so many are refused for a while.
   var refusedRelays: Int64 = 0
+  /// When clients may try again whose connection is not known; nil leaves it to them.
+  var goneForMilliseconds: Int64?
   private(set) var members: [Member] = []
   private(set) var streams: [Stream] = []
   private var last = 0
@@ -88,7 +90,8 @@ final class TestServer {
       json["key"]?.string == member.key, let seq = json["seq"]?.integer
     else {
       gone += 1
-      say(#"{"type":"closed","code":"gone","message":"","retry":false}"#)
+      let wait = goneForMilliseconds.map { #","retry_after_ms":\#($0)"# } ?? ""
+      say(#"{"type":"closed","code":"gone","message":"","retry":false\#(wait)}"#)
       return nil
     }
     #expect(seq <= member.said, "nobody has heard what was not said")

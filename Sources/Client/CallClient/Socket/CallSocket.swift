@@ -201,7 +201,7 @@ private struct SocketLine {
 
   /// What of the socket came with the answer.
   private mutating func shakeHands(_ easy: UnsafeMutableRawPointer, _ descriptor: Int32) -> [UInt8]? {
-    var handshake = SocketHandshake(address, nonce: (0..<16).map { _ in .random(in: 0...255) })
+    var handshake = ClientHandshake(target: address.target, authority: address.authority)
     output = handshake.request
     let deadline = MonotonicTime.milliseconds + Int64(CallSocket.connectSeconds) * 1_000
     while !mailbox.isClosed, MonotonicTime.milliseconds < deadline {

@@ -171,19 +171,24 @@ extension CallSession {
       if let text = message.text("message"), text.count <= CallLimits.nameBytes { endMessage = text }
       return end(.closed(code.count <= CallLimits.signalKindBytes ? code : ""))
     }
-    startAnew()
+    startAnew(after: message.integer("retry_after_ms"))
   }
 
   // MARK: Connections
 
   /// The next socket begins with `connect`: what was published and subscribed comes again.
-  mutating func startAnew() {
+  ///
+  /// - Parameter wait: when the server says that there is a chance, in milliseconds; nil if it does not.
+  mutating func startAnew(after wait: Int64? = nil) {
     if connection != nil {
       forgetConnection()
       state = .reconnecting
       effects.append(.change(.session))
     }
     dropSocket()
+    guard let wait, socket.phase == .waiting else { return }
+    let jitter = random.jitter(CallLimits.backoffFirstMilliseconds)
+    socket.deadline = now + min(max(wait, 0), CallLimits.retryMilliseconds) + jitter
   }
 
   /// What the server knew of us, and what it told.

@@ -1,3 +1,4 @@
+import Database
 import HTTPServer
 import Homeserver
 import JSON
@@ -29,17 +30,21 @@ extension CallServer {
   ) {
     router.on(method, path, bodyLimit: CallLimits.restBodyBytes) { [self] request in
       do {
+        try await homeserver.database.catchUp()
         let project = try await authorize(request)
         if let named = request.parameters["project"], named != project.string {
           throw RESTError(.forbidden, "The token is of another API key.")
         }
-        return try await handler(RESTRequest(http: request, project: project))
+        return try await forwarding.around { try await handler(RESTRequest(http: $0, project: project)) }(request)
       } catch let error as RESTError {
         return error.response
       } catch let refusal as CallRefusal {
         return RESTError(refusal).response
       } catch let error as HTTPError {
         return RESTError(error.status, error.status.reason.description).response
+      } catch let error as DatabaseError where error.isTransient {
+        let wait = CallLimits.databaseRetryMilliseconds
+        return RESTError(503, "The database cannot be reached.", retryAfterMilliseconds: wait).response
       }
     }
   }
@@ -58,12 +63,13 @@ extension CallServer {
     return authorization.project
   }
 
-  /// The session in the path, which must be the project's. Throws 404.
+  /// The session in the path, which must be the project's. Throws 404, and `Elsewhere` if another node has it.
   nonisolated func session(of request: RESTRequest) async throws -> SessionID {
     let id: SessionID = try request.path("session")
     guard let session = try await sessions.session(id), session.project == request.project else {
       throw RESTError(.notFound, "There is no such session.")
     }
+    try await requireHere(id, for: request)
     return id
   }
 

@@ -1,4 +1,5 @@
 import HTTPServer
+import HomeserverAPI
 import JSON
 import MatrixModel
 
@@ -9,7 +10,7 @@ struct RESTRequest: Sendable {
 
   /// A JSON object.
   func object() async throws -> JSON {
-    let bytes = try await http.body.collect(upTo: CallLimits.restBodyBytes)
+    let bytes = try await bytes()
     guard let json = try? JSON.parse(bytes, limits: JSONLimits(depth: CallLimits.messageDepth)), json.isObject else {
       throw RESTError.invalid("The body is no JSON object.")
     }
@@ -17,9 +18,17 @@ struct RESTRequest: Sendable {
   }
 
   func form() async throws -> Query {
-    let form = Query(try await http.body.collect(upTo: CallLimits.restBodyBytes)[...])
+    let form = Query(try await bytes()[...])
     guard !form.isMalformed else { throw RESTError.invalid("The body is not a form in UTF-8.") }
     return form
+  }
+
+  /// The body, which is kept for the node that may have to answer.
+  func bytes() async throws -> [UInt8] {
+    if let kept = http.context[KeptBody.Key.self]?.bytes { return kept }
+    let bytes = try await http.body.collect(upTo: CallLimits.restBodyBytes)
+    http.context[KeptBody.Key.self]?.keep(bytes)
+    return bytes
   }
 
   /// A name in the path.

@@ -14,6 +14,7 @@ extension CallServer {
     on(.post, "/{archive}/stop", &router) { request in
       let recording = try await self.recording(of: request)
       guard recording.status == .started else { throw RESTError(.conflict, "The archive is not being recorded.") }
+      try await self.requireHere(recording.session, for: request)
       do { return .json(self.json(try await self.stopRecording(recording), request.http)) } catch let refusal as CallRefusal {
         throw RESTError(.conflict, refusal.message)
       }
@@ -47,6 +48,7 @@ extension CallServer {
     guard let session = try await sessions.session(id), session.project == request.project else {
       throw RESTError(.notFound, "There is no such session.")
     }
+    try await requireHere(session.id, for: request)
     do {
       return .json(json(try await startRecording(of: session, options, layout), request.http))
     } catch let refusal as CallRefusal {
@@ -86,6 +88,7 @@ extension CallServer {
     let recording = try await recording(of: request)
     let layout = try Self.layout(try await request.object(), recording.options)
     guard recording.status == .started else { throw RESTError(.conflict, "The archive is not being recorded.") }
+    try await requireHere(recording.session, for: request)
     try await act(in: recording.session) { (state, _) throws(CallRefusal) in try state.setLayout(layout, of: recording.id) }
     return .json(json(recording, request.http))
   }
@@ -101,6 +104,7 @@ extension CallServer {
   private nonisolated func changeStreams(_ request: RESTRequest) async throws -> Response {
     let recording = try await recording(of: request)
     let body = try await request.object()
+    try await requireHere(recording.session, for: request)
     guard recording.options.isManual else { throw RESTError(.methodNotAllowed, "This archive has all streams.") }
     if let stream = StreamID(body["addStream"]) {
       let (audio, video) = (try body.optionalBool("hasAudio") ?? true, try body.optionalBool("hasVideo") ?? true)

@@ -1,3 +1,4 @@
+import Database
 import EventLoop
 import Glibc
 import HTTPServer
@@ -15,6 +16,7 @@ final class Recordings: Sendable {
   let composer: Composer
   let summaries: AsyncStream<RecordingSummary>
   private let input: AsyncStream<RecordingSummary>.Continuation
+  private let database: Database
   private let directory: String
   private let pool: BlockingPool
 
@@ -23,7 +25,8 @@ final class Recordings: Sendable {
     _ homeserver: Homeserver, quotaBytes: Int64?, projects: CallProjects,
     refresh: @escaping @Sendable ([SubscriptionID]) -> Void
   ) throws {
-    rows = CallRecordings(database: homeserver.database)
+    database = homeserver.database
+    rows = CallRecordings(database: database)
     usage = RecordingUsage(quotaBytes: quotaBytes) { projects.count }
     directory = homeserver.configuration.dataDirectory
     composer = try Composer()
@@ -38,6 +41,7 @@ final class Recordings: Sendable {
   func start() async throws {
     for recording in try await rows.unfinished() {
       let folder = folder(recording.id)
+      if try await isElsewhere(folder) { continue }
       let manifest: RecordingManifest
       do {
         manifest = try await pool.run {
@@ -61,6 +65,12 @@ final class Recordings: Sendable {
     }
     for (project, bytes) in try await rows.bytes() { usage.share(of: project).add(bytes) }
     guard thread.start() else { throw RecordingFileError("thread", code: EAGAIN) }
+  }
+
+  /// Whether another node has the files of a recording, and brings it to its end: they are on the disk of the node that had the session.
+  private func isElsewhere(_ folder: RecordingFolder) async throws -> Bool {
+    guard database.isNode else { return false }
+    return try await pool.run { !folder.exists }
   }
 
   /// Returns when all files are whole and `summaries` has told of them.

@@ -12,7 +12,7 @@ package struct CallRefusal: Error, Sendable, Equatable {
 
   package let code: Code
   package let message: String
-  /// Of `limit`: when there is a chance again.
+  /// When there is a chance again.
   package var retryAfterMilliseconds: Int64?
 
   package init(_ code: Code, _ message: String, retryAfterMilliseconds: Int64? = nil) {

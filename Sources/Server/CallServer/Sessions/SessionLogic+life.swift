@@ -46,7 +46,8 @@ extension SessionLogic {
     let id = ConnectionID(trusted: CallName.random(using: &random))
     lastConnection += 1
     var connection = CallConnection(
-      id: id, number: lastConnection, key: CallName.random(using: &random).utf8 + CallName.random(using: &random).utf8,
+      id: id, number: lastConnection,
+      key: CallName.random(using: &random).utf8 + CallName.random(using: &random).utf8 + Array(keyMark.utf8),
       token: token, created: now.wall, requests: TokenBucket(CallLimits.requestRate, at: now.monotonic),
       messages: TokenBucket(CallLimits.messageRate, at: now.monotonic),
       offers: TokenBucket(CallLimits.offerRate, at: now.monotonic),

@@ -18,6 +18,7 @@ extension SessionLogic {
       writer.member("code", reason.code.rawValue)
       writer.member("message", reason.message)
       writer.member("retry", reason.isWorthRetrying)
+      if let wait = reason.retryAfterMilliseconds { writer.member("retry_after_ms", wait) }
     }
   }
 

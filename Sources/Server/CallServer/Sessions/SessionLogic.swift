@@ -26,6 +26,8 @@ package struct SessionLogic: Sendable {
   package let number: UInt32
   package var workers: SessionWorkers
   let connectionsLimit: Int
+  /// Ends the keys of connections.
+  let keyMark: String
   var random: any RandomNumberGenerator & Sendable
 
   var connections: [ConnectionID: CallConnection] = [:]
@@ -59,7 +61,8 @@ package struct SessionLogic: Sendable {
 
   package init(
     _ id: SessionID, isRouted: Bool, isAlwaysRecorded: Bool = false, number: UInt32, workers: SessionWorkers, now: CallTime,
-    connectionsLimit: Int = CallLimits.connections, random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    connectionsLimit: Int = CallLimits.connections, keyMark: String = "",
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.id = id
     self.isRouted = isRouted
@@ -67,6 +70,7 @@ package struct SessionLogic: Sendable {
     self.number = number
     self.workers = workers
     self.connectionsLimit = connectionsLimit
+    self.keyMark = keyMark
     self.random = random
     signals = TokenBucket(CallLimits.signalRate, at: now.monotonic)
     broadcasts = TokenBucket(CallLimits.broadcastRate, at: now.monotonic)

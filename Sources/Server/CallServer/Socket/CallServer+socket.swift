@@ -1,33 +1,43 @@
+import Database
 import HTTPServer
 import Homeserver
+import HomeserverAPI
 import JSON
 import MatrixModel
 
 /// The socket. Documentation/Decisions/0014-call-sessions.md, "The socket".
 extension CallServer {
+  /// Where a client's first message leads.
+  private enum Entrance {
+    /// - Parameter holder: of its token.
+    case here(SocketID, holder: ByteString)
+    /// To the node that has the session; `otherwise` is for a client that cannot get there.
+    case elsewhere(NodeContact, first: String, otherwise: CallRefusal)
+  }
+
   package static let socketPath = "/_martlet/call/v1/socket"
 
   /// Adds the socket to what a server answers. Anyone may open one, from any page: what counts is the token in the first message.
   package nonisolated func mountSocket(on router: inout Router) {
     router.on(.get, Self.socketPath, endsOnShutdown: true) { [self] request in
-      let network = request.peer.network
-      return Response(body: .webSocket(subprotocol: nil) { await self.serve($0, from: network) })
+      let (peer, isForwarded) = (request.peer, Forwarding.isForwarded(request))
+      return Response(
+        body: .webSocket(subprotocol: nil) { await self.serve($0, from: peer, isForwarded: isForwarded) })
     }
   }
 
-  private nonisolated func serve(_ socket: WebSocket, from network: UInt64) async {
+  /// - Parameter isForwarded: another node carries it here, and it goes no further.
+  private nonisolated func serve(_ socket: WebSocket, from peer: SocketAddress, isForwarded: Bool) async {
     let line = SocketLine()
     let writing = line.write(to: socket)
     do {
-      let (id, holder) = try await greet(socket, line, from: network)
-      let speaker = MessageReader.Speaker(holder, now: now.monotonic)
-      do {
-        while case .text(let text)? = try await socket.messages.next() {
-          let message = try await reader.read(text, of: speaker, now: now.monotonic)
-          guard await receive(message, on: id) else { break }
+      switch try await greet(socket, line, from: peer.network) {
+      case .here(let id, let holder): await listen(to: socket, as: id, MessageReader.Speaker(holder, now: now.monotonic))
+      case .elsewhere(let node, let first, let otherwise):
+        guard !isForwarded, let links, await links.carry(socket, first: first, from: peer, to: node, line) else {
+          throw otherwise
         }
-      } catch {}
-      await lose(id)
+      }
     } catch let refusal as CallRefusal {
       line.send(SessionLogic.closed(refusal))
     } catch {}
@@ -35,10 +45,18 @@ extension CallServer {
     await writing.value
   }
 
-  /// Waits for the first message and lets its sender into a session; also tells who holds its token. Throws `CallRefusal`, or that the client is gone.
-  private nonisolated func greet(
-    _ socket: WebSocket, _ line: SocketLine, from network: UInt64
-  ) async throws -> (SocketID, holder: ByteString) {
+  private nonisolated func listen(to socket: WebSocket, as id: SocketID, _ speaker: MessageReader.Speaker) async {
+    do {
+      while case .text(let text)? = try await socket.messages.next() {
+        let message = try await reader.read(text, of: speaker, now: now.monotonic)
+        guard await receive(message, on: id) else { break }
+      }
+    } catch {}
+    await lose(id)
+  }
+
+  /// Waits for the first message and lets its sender into a session. Throws `CallRefusal`, or that the client is gone.
+  private nonisolated func greet(_ socket: WebSocket, _ line: SocketLine, from network: UInt64) async throws -> Entrance {
     let alarm = Task {
       try await Task.sleep(for: .milliseconds(CallLimits.firstMessageMilliseconds))
       line.send(SessionLogic.closed(CallRefusal(.invalid, "Nothing was said for too long.")))
@@ -46,19 +64,27 @@ extension CallServer {
     }
     defer { alarm.cancel() }
     guard case .text(let text)? = try await socket.messages.next() else { throw CallRefusal(.invalid, "Messages are texts.") }
-    return try await enter(ClientMessage(first: text), line, from: network)
+    let message = try ClientMessage(first: text)
+    do { return try await enter(message, line, from: network) } catch let elsewhere as HeldElsewhere {
+      return .elsewhere(elsewhere.node, first: text, otherwise: elsewhere.otherwise)
+    }
   }
 
-  private func enter(
-    _ message: ClientMessage, _ line: SocketLine, from network: UInt64
-  ) async throws -> (SocketID, holder: ByteString) {
+  /// Throws `HeldElsewhere` too.
+  private func enter(_ message: ClientMessage, _ line: SocketLine, from network: UInt64) async throws -> Entrance {
     if configuration.rateLimits, let wait = connectRates.take(network, at: now.monotonic) {
       throw CallRefusal(.limit, "Too many come from your network.", retryAfterMilliseconds: wait)
     }
     switch message {
     case .connect(let token, let session, let relays):
-      return try await connect(token, to: session, relays: relays, line)
+      do { return try await connect(token, to: session, relays: relays, line) } catch let error as DatabaseError
+        where error.isTransient
+      {
+        throw CallRefusal(
+          .limit, "The database cannot be reached.", retryAfterMilliseconds: CallLimits.databaseRetryMilliseconds)
+      }
     case .resume(let connection, let key, let seq):
+      if let node = try await otherNode(of: key) { throw HeldElsewhere(node) }
       return try resume(connection, key: key, after: seq, line)
     default: throw CallRefusal(.invalid, "The first message is connect or resume.")
     }
@@ -66,7 +92,9 @@ extension CallServer {
 
   private func connect(
     _ token: ByteString, to id: SessionID, relays: Bool, _ line: SocketLine
-  ) async throws -> (SocketID, holder: ByteString) {
+  ) async throws -> Entrance {
+    // Keys and members that another node knows of count here too.
+    try await homeserver.database.catchUp()
     var verified: ConnectionToken
     do throws(ConnectionToken.Refusal) {
       verified = try ConnectionToken(verifying: token, for: id, of: projects, now: clock.now())
@@ -77,9 +105,10 @@ extension CallServer {
       throw CallRefusal(.unauthorized, "There is no such session.")
     }
     if let role = try await requireMembership(verified, session) { verified.role = role }
+    let fence = try await hold(session)
     // Its key may have been taken away meanwhile. From here to the greeting nothing else has its turn.
     guard projects[session.project] != nil else { throw CallRefusal(.unauthorized, "There is no such session.") }
-    try wake(session)
+    try wake(session, fence: fence)
     let socket = take(line, of: id)
     let servers = iceServers(for: verified)
     let token = verified
@@ -92,12 +121,12 @@ extension CallServer {
       throw error
     }
     await follow(token, session)
-    return (socket, token.holder)
+    return .here(socket, holder: token.holder)
   }
 
   private func resume(
     _ connection: ConnectionID, key: ByteString, after seq: Int64, _ line: SocketLine
-  ) throws -> (SocketID, holder: ByteString) {
+  ) throws -> Entrance {
     guard let id = live.first(where: { $0.value.state.has(connection) })?.key else {
       throw CallRefusal(.gone, "This connection cannot be resumed.")
     }
@@ -110,7 +139,7 @@ extension CallServer {
       forget(socket)
       throw error
     }
-    return (socket, live[id]?.state.connections[connection]?.token.holder ?? "")
+    return .here(socket, holder: live[id]?.state.connections[connection]?.token.holder ?? "")
   }
 
   /// False where nobody is on the socket any more.

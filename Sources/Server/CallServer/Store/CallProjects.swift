@@ -21,6 +21,9 @@ package final class CallProjects: NoteFollower {
   private let clock: WallClock
   /// Those of the database, and our own.
   private let known: Mutex<[ProjectID: Project]>
+  /// Those that have been taken away, at whichever node. For the call server.
+  let removed: AsyncStream<ProjectID>
+  private let removals: AsyncStream<ProjectID>.Continuation
 
   /// Reads `call.key`, or makes it, and the rows: blocks.
   package convenience init(_ homeserver: Homeserver) throws {
@@ -33,6 +36,7 @@ package final class CallProjects: NoteFollower {
     self.clock = clock
     secrets = try DerivedSecrets(in: directory, file: "call.key")
     known = Mutex([:])
+    (removed, removals) = AsyncStream.makeStream()
     database.follow(.project, by: self)
     let projects = try database.readBlocking { try Self.all($0) }
     known.withLock { known in known.merge(projects) { newer, _ in newer } }
@@ -47,11 +51,16 @@ package final class CallProjects: NoteFollower {
       try tx.first("SELECT project, name, created, callback FROM call_project WHERE project = $1", id) { Project($0) }
     }
     known.withLock { $0[id] = project }
+    if project == nil { removals.yield(id) }
   }
 
   package func reload(_ rows: CommittedRows) throws {
     let projects = try rows.read { try Self.all($0) }
-    known.withLock { $0 = projects }
+    let former = known.withLock { known in
+      defer { known = projects }
+      return known.keys
+    }
+    for id in former where projects[id] == nil { removals.yield(id) }
   }
 
   /// Those of the database, and our own.

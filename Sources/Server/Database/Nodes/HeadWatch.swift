@@ -12,12 +12,14 @@ final class HeadWatch: @unchecked Sendable {
 
   private static let lookMilliseconds: Int32 = 1_000
   private static let retryMicroseconds: UInt32 = 100_000
-  private static let tellSeconds = 2, trimSeconds = 60
+  /// The node's row is its lease, which lasts five seconds.
+  private static let tellSeconds = 1, trimSeconds = 60
 
   private let configuration: DatabaseConfiguration
   private let node: NodeConfiguration
   private let applier: Applier
   private let leases: Leases
+  private let lease: NodeLease
   private let talk: NodeTalk
   private let asking = Mutex<[Answer]>([])
   private let isClosed = Atomic<Bool>(false)
@@ -26,13 +28,15 @@ final class HeadWatch: @unchecked Sendable {
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
 
-  init(_ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, talk: NodeTalk)
-    throws(DatabaseError)
-  {
+  init(
+    _ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, lease: NodeLease,
+    talk: NodeTalk
+  ) throws(DatabaseError) {
     self.configuration = configuration
     self.node = node
     self.applier = applier
     self.leases = leases
+    self.lease = lease
     self.talk = talk
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .io(message: "pipe: \(String(cString: strerror(errno)))") }
@@ -111,6 +115,7 @@ final class HeadWatch: @unchecked Sendable {
     _ = try connection.execute(NodeTalk.listening)
     self.connection = connection
     try look(on: connection, for: [])
+    try tell(on: connection)
     return connection
   }
 
@@ -159,15 +164,18 @@ final class HeadWatch: @unchecked Sendable {
     let now = MonotonicClock.now().tv_sec
     guard now - lastTold >= Self.tellSeconds || leases.hasNew else { return }
     let transaction = WriteTransaction(on: .postgreSQL(connection), position: 0)
+    let began = NodeLease.now()
     _ = try connection.execute("BEGIN")
     try NodeTable.tell(node, run: applier.run, applied: applier.appliedNumber, in: transaction)
     let held = try renewed(in: transaction)
     if now - lastTrimmed >= Self.trimSeconds {
       try BatchLog.trim(in: transaction)
+      try Holdings.trim(in: transaction)
       lastTrimmed = now
     }
     _ = try connection.execute("COMMIT")
     lastTold = now
+    lease.renew(from: began)
     leases.note(held)
   }
 

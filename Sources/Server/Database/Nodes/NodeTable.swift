@@ -1,4 +1,4 @@
-/// The nodes that there are: a row for each, which it renews every two seconds.
+/// The nodes that there are: a row for each, which it renews every second. It is also the node's lease for what it holds (`NodeLease`).
 enum NodeTable {
   static let table = """
     CREATE TABLE IF NOT EXISTS node(name TEXT COLLATE "C" PRIMARY KEY, run BIGINT NOT NULL, address TEXT COLLATE "C" NOT NULL,
@@ -42,6 +42,22 @@ enum NodeTable {
 
   static func run(of name: String, in transaction: ReadTransaction) throws -> Int64? {
     try transaction.first("SELECT run FROM node WHERE name = $1 AND seen > now() - interval '10 seconds'", name) {
+      $0.integer(0)
+    }
+  }
+
+  /// nil for a node whose lease has ended.
+  static func contact(of run: Int64, in transaction: ReadTransaction) throws -> NodeContact? {
+    try transaction.first(
+      """
+      SELECT address, CAST(EXTRACT(EPOCH FROM seen + $2 * interval '1 second' - now()) * 1000 AS BIGINT) FROM node
+      WHERE run = $1 AND seen + $2 * interval '1 second' > now()
+      """, run, NodeLease.seconds
+    ) { NodeContact(run: run, address: $0.text(0), leaseMilliseconds: $0.integer(1)) }
+  }
+
+  static func liveRuns(in transaction: ReadTransaction) throws -> [Int64] {
+    try transaction.all("SELECT run FROM node WHERE seen + $1 * interval '1 second' > now()", NodeLease.seconds) {
       $0.integer(0)
     }
   }

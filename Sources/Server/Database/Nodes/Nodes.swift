@@ -6,6 +6,7 @@ final class Nodes: Sendable {
   let applier: Applier
   let leases = Leases()
   let talk = NodeTalk()
+  let lease = NodeLease()
   private let watch: HeadWatch
   private let threads: Mutex<[WorkerThread]> = Mutex([])
 
@@ -18,7 +19,7 @@ final class Nodes: Sendable {
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1..<1 << 40), from: head, position: position,
       followers: followers, decode: node.notes.decode)
-    watch = try HeadWatch(configuration, node: node, applier: applier, leases: leases, talk: talk)
+    watch = try HeadWatch(configuration, node: node, applier: applier, leases: leases, lease: lease, talk: talk)
   }
 
   func start() { threads.withLock { $0 = [applier.start(), watch.start()] } }
@@ -53,7 +54,7 @@ final class Nodes: Sendable {
     guard isNode, case .postgreSQL(let server) = connection else { return try body() }
     try PostgreSQLNodeLock.alone(on: server) { () throws(DatabaseError) in
       try body()
-      for table in [BatchLog.table, NodeTable.table, Leases.table] { try connection.execute(table) }
+      for table in [BatchLog.table, NodeTable.table, Leases.table, Holdings.table] { try connection.execute(table) }
     }
   }
 }

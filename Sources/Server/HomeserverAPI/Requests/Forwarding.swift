@@ -10,7 +10,7 @@ import Telemetry
 /// token. A forwarded request is not forwarded again.
 ///
 /// The node's answer is taken whole. Who sends the header without being a node gains nothing: a client is told that its session has ended.
-struct Forwarding: Sendable {
+package struct Forwarding: Sendable {
   private static let mark: StaticString = "Martlet-Forwarded"
   /// Longer than a sliding sync may wait.
   private static let timeout = Duration.seconds(150)
@@ -27,12 +27,25 @@ struct Forwarding: Sendable {
     "martlet_cluster_forwards_total", "Requests that another node was asked to answer, each piece of an upload counted.",
     labels: ["outcome"])
 
-  let database: Database
-  let http: HTTPClient
+  private let database: Database
+  private let http: HTTPClient
   private let answered = Self.count.labelled("answered"), failed = Self.count.labelled("failed")
 
+  package init(_ database: Database, _ http: HTTPClient) {
+    self.database = database
+    self.http = http
+  }
+
+  /// Whether another node has sent the request here, which is not to be sent on.
+  package static func isForwarded(_ request: Request) -> Bool { request.headers.contains(mark) }
+
+  /// What a node says to another for a client.
+  package static func headers(for peer: SocketAddress) -> [(name: String, value: String)] {
+    [(mark.description, "1"), ("X-Forwarded-For", peer.address)]
+  }
+
   /// The handler, for a server with other nodes; as it is, for one without.
-  func around(_ handler: @escaping Handler) -> Handler {
+  package func around(_ handler: @escaping Handler) -> Handler {
     guard database.isNode else { return handler }
     return { request in
       var request = request
@@ -45,7 +58,7 @@ struct Forwarding: Sendable {
   }
 
   private func answer(to request: Request, _ body: KeptBody, _ elsewhere: Elsewhere) async throws -> Response {
-    guard !request.headers.contains(Self.mark), let address = try await database.nodeAddress(of: elsewhere.run) else {
+    guard !Self.isForwarded(request), let address = try await database.nodeAddress(of: elsewhere.run) else {
       throw elsewhere.otherwise
     }
     let way = Way(request: request, address: address, elsewhere: elsewhere)
@@ -88,9 +101,7 @@ struct Forwarding: Sendable {
     _ body: [UInt8], by way: Way, replacing own: (name: String, value: String)? = nil
   ) async throws -> Response {
     let request = way.request
-    var headers: [(name: String, value: String)] = [
-      (Self.mark.description, "1"), ("X-Forwarded-For", request.peer.address)
-    ]
+    var headers = Self.headers(for: request.peer)
     for header in request.headers where !Self.ownHeaders.contains(header.name.lowercased()) {
       if header.name.lowercased() != own?.name.lowercased() { headers.append(header) }
     }
@@ -115,12 +126,12 @@ struct Forwarding: Sendable {
 }
 
 /// The body of a request that has been read, for the node to which it is forwarded.
-final class KeptBody: Sendable {
-  enum Key: ContextKey { typealias Value = KeptBody }
+package final class KeptBody: Sendable {
+  package enum Key: ContextKey { package typealias Value = KeptBody }
 
   private let kept = Mutex<[UInt8]?>(nil)
 
-  var bytes: [UInt8]? { kept.withLock { $0 } }
+  package var bytes: [UInt8]? { kept.withLock { $0 } }
 
-  func keep(_ bytes: [UInt8]) { kept.withLock { $0 = bytes } }
+  package func keep(_ bytes: [UInt8]) { kept.withLock { $0 = bytes } }
 }

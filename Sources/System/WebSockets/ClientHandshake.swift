@@ -1,40 +1,48 @@
 import CCrypto
 
-/// How a WebSocket begins: what is asked over HTTP/1.1, and whether the answer is one. No I/O. RFC 6455 §4.1.
-struct SocketHandshake: Sendable {
+/// How a WebSocket begins at a client: what is asked over HTTP/1.1, and whether the answer is one. No I/O. RFC 6455 §4.1.
+package struct ClientHandshake: Sendable {
   /// Of an answer's head.
-  static let headBytesLimit = 16 << 10
+  package static let headBytesLimit = 16 << 10
 
-  enum Progress: Equatable {
+  package enum Progress: Equatable {
     case needsMore
     /// What came after the head belongs to the socket.
     case open(rest: [UInt8])
     case refused
   }
 
-  let request: [UInt8]
+  package let request: [UInt8]
   private let accept: [UInt8]
   private var head: [UInt8] = []
 
-  /// - Parameter nonce: 16 random bytes.
-  init(_ address: SocketAddress, nonce: [UInt8]) {
+  /// - Parameters:
+  ///   - target: the path, with the query.
+  ///   - authority: as `Host` has it. RFC 9110 §7.2.
+  ///   - headers: further ones, without line breaks.
+  ///   - nonce: 16 random bytes.
+  package init(
+    target: String, authority: String, headers: [(name: String, value: String)] = [],
+    nonce: [UInt8] = (0..<16).map { _ in .random(in: 0...255) }
+  ) {
     let key = Self.base64(nonce)
+    let further = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
     request = Array(
       """
-      GET \(address.target) HTTP/1.1\r
-      Host: \(address.authority)\r
+      GET \(target) HTTP/1.1\r
+      Host: \(authority)\r
       Upgrade: websocket\r
       Connection: Upgrade\r
       Sec-WebSocket-Key: \(key)\r
       Sec-WebSocket-Version: 13\r
       User-Agent: Martlet\r
-      \r
+      \(further)\r
 
       """.utf8)
     accept = Array(Self.base64(Self.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).utf8)
   }
 
-  mutating func receive(_ bytes: some Sequence<UInt8>) -> Progress {
+  package mutating func receive(_ bytes: some Sequence<UInt8>) -> Progress {
     head += bytes
     guard let end = Self.end(of: head) else { return head.count > Self.headBytesLimit ? .refused : .needsMore }
     guard end <= Self.headBytesLimit, isAccepted(head[..<end]) else { return .refused }
