@@ -9,7 +9,7 @@ import databases
 COUNT = int(os.environ.get("MARTLET_TEST_NODES", "1"))
 STICKY = re.compile(r"/upload/[^/]+/[^/]+(\?|$)")
 # Not of a node's own data folder.
-OWN = {"admin.sock", "test-server.log"}
+OWN = {"admin.sock", "test-server.log", "recordings"}
 # The turns of each server, by its host and port.
 _turns = {}
 
