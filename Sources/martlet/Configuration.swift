@@ -47,6 +47,7 @@ struct Configuration: Sendable {
   var bind = [BindAddress(host: "127.0.0.1", port: 8008)]
   var dataDirectory = "./data"
   var database = Database()
+  var bus = Bus()
   /// The value that the operator set; nil if there is none.
   var registrationSetting: Registration?
   var registrationOpenToEveryone = false
@@ -131,6 +132,9 @@ struct Configuration: Sendable {
       return "metrics_bind and bind both have \(both)"
     }
     if let contradiction = database.contradiction { return contradiction }
+    if bus.url != nil, database.url == nil {
+      return "bus.url is set, but database.url is not: NATS is for several nodes on one PostgreSQL database"
+    }
     if let mediaContradiction { return mediaContradiction }
     if let contradiction = bucket.contradiction { return contradiction }
     if let outboundContradiction { return outboundContradiction }

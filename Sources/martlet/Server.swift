@@ -141,6 +141,7 @@ extension Configuration {
     guard let name = ServerName(serverName) else { throw .failed("server_name '\(serverName)' is not a valid server name") }
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     if let database = try database.configuration() { homeserver.database = database }
+    homeserver.database.bus = bus.configuration(of: serverName)
     homeserver.registration =
       switch registration {
       case .open: .open

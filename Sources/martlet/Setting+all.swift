@@ -10,6 +10,7 @@ extension Setting {
   static let all: [Setting] = [
     network,
     database,
+    bus,
     outbound,
     accounts,
     logins,

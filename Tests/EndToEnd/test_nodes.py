@@ -21,14 +21,14 @@ KILL_SECONDS = 3
 
 
 class Cluster:
-    """Nodes that share a database, keys and files."""
+    """Nodes that share a database, keys and files. `settings` gives those of a node's number."""
 
-    def __init__(self, url, count):
-        self.first = Server(database_url=url)
+    def __init__(self, url, count, settings):
+        self.first = Server(database_url=url, **settings(1))
         self.first.node = "node1"
         self.servers = [self.first.start()]
         for number in range(2, count + 1):
-            server = Server(nodes.folder_of(self.first.folder, number), database_url=url)
+            server = Server(nodes.folder_of(self.first.folder, number), database_url=url, **settings(number))
             server.node = f"node{number}"
             self.servers.append(server.start())
         self.hosts = [f"127.0.0.1:{server.port}" for server in self.servers]
@@ -39,9 +39,9 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(name, count=NODES):
+def cluster(name, count=NODES, settings=lambda number: {}):
     with database(name) as url:
-        made = Cluster(url, count)
+        made = Cluster(url, count, settings)
         try:
             yield made
         finally:
