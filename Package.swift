@@ -114,7 +114,7 @@ let package = Package(
     module(
       "HTTPServer", in: "Server",
       uses: ["Addresses", "Telemetry", "EventLoop", "WebSockets", "CUV", "CLLHTTP", "CCrypto"]),
-    module("Database", in: "Server", uses: ["CSQLite", "CPostgreSQL", "CCrypto"]),
+    module("Database", in: "Server", uses: ["CSQLite", "CPostgreSQL", "CNATS", "CCrypto"]),
     module("Backup", in: "Server", uses: ["Files", "CSQLite", "CCrypto"]),
     module("Outbound", in: "Server", uses: ["Addresses", "Telemetry", "CCurl", "CLinux"]),
     module("RoomRules", in: "Server", uses: ["JSON", "MatrixModel", "CSodium", "CCrypto"]),
@@ -246,6 +246,7 @@ let package = Package(
     system("CMemcheck", apt: "valgrind"),
     system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev"),
+    system("CNATS", pkgConfig: "libnats", apt: "libnats-dev"),
     system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CSSL", pkgConfig: "openssl", apt: "libssl-dev"),

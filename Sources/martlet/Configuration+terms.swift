@@ -6,7 +6,8 @@ extension Configuration {
   /// Settings that each node has for itself, or for which it does not matter if nodes differ; a name with a dot at its end stands for a group.
   /// All others must be the same.
   private static let ownSettings = [
-    "bind", "trusted_proxies", "web_dir", "data_dir", "database.", "cluster.", "outbound.", "password_hash.", "metrics_bind",
+    "bind", "trusted_proxies", "web_dir", "data_dir", "database.", "cluster.", "bus.", "outbound.", "password_hash.",
+    "metrics_bind",
     "log.", "shutdown.", "app_services", "jwt.public_key_file",
     "mail.smtp_url", "mail.starttls", "mail.user", "mail.password",
     "media.cache_bytes", "media.s3.endpoint", "media.s3.addressing", "media.s3.access_key", "media.s3.secret_key",
@@ -37,6 +38,8 @@ extension Configuration {
       add(setting.name, setting.values(self).map { Array($0.utf8) })
     }
     add("single_sign_on", singleSignOn.flatMap { ["\($0)", $0.clientSecret?.reveal() ?? ""] }.map { Array($0.utf8) })
+    // By whichever address each reaches it.
+    add("bus.url", [Array((bus.url == nil ? "none" : "some").utf8)])
     add("app_services", try appServices.map { try AppServiceFile.bytes($0) })
     for file in ["call.key", "web-push.key"] { add(file, [try SecretFile.read("\(folder.path)/\(file)") ?? []]) }
     return NodeTerms(key: KeyedHash.hexadecimal(signing.publicKey), hashes)

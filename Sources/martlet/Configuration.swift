@@ -50,6 +50,7 @@ struct Configuration: Sendable {
   var cluster = Cluster()
   /// The value that the operator set; nil if there is none.
   var drainSeconds: Int?
+  var bus = Bus()
   /// The value that the operator set; nil if there is none.
   var registrationSetting: Registration?
   var registrationOpenToEveryone = false
@@ -135,6 +136,9 @@ struct Configuration: Sendable {
     }
     if let contradiction = database.contradiction { return contradiction }
     if let clusterContradiction { return clusterContradiction }
+    if bus.url != nil, database.url == nil {
+      return "bus.url is set, but database.url is not: NATS is for several nodes on one PostgreSQL database"
+    }
     if let mediaContradiction { return mediaContradiction }
     if let contradiction = bucket.contradiction { return contradiction }
     if let outboundContradiction { return outboundContradiction }

@@ -131,6 +131,7 @@ struct Server: Sendable {
   /// Goes on for a while, so that load balancers notice that `GET /ready` says no. Clients are asked to connect anew.
   func drain(for duration: Duration) async {
     guard duration > .zero else { return }
+    await calls?.drain()
     for server in servers { await server.drain() }
     try? await Task.sleep(for: duration)
   }
@@ -155,6 +156,7 @@ extension Configuration {
     var homeserver = HomeserverConfiguration(serverName: name, dataDirectory: folder.path)
     if let database = try database.configuration() { homeserver.database = database }
     homeserver.database.node = try cluster.configuration()
+    homeserver.database.bus = bus.configuration(of: serverName)
     homeserver.registration =
       switch registration {
       case .open: .open

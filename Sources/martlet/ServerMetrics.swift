@@ -16,6 +16,11 @@ enum ServerMetrics {
       Double(homeserver.database.committedPosition)
     }
     let database = homeserver.database
+    if database.isBusConnected != nil {
+      metrics.measured("martlet_bus_connected", "1 while the NATS server is there, else 0.") {
+        database.isBusConnected == true ? 1 : 0
+      }
+    }
     counter("martlet_database_commits_total", "Group commits.", database, metrics) { Double($0.commits) }
     counter("martlet_database_failed_commits_total", "Group commits that failed.", database, metrics) {
       Double($0.failedCommits)

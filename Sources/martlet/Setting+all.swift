@@ -11,6 +11,7 @@ extension Setting {
     network,
     database,
     cluster,
+    bus,
     outbound,
     accounts,
     logins,

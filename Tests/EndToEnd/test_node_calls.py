@@ -1,6 +1,7 @@
 """Calls on several nodes: a session lives on one of them, its sockets may be anywhere, and another has it when that node is gone."""
 import asyncio
 import contextlib
+import os
 import random
 import signal
 import time
@@ -14,6 +15,7 @@ from client import Api, User, room_path
 from harness import PATIENCE, test
 from test_calls import MODERATOR, PUBLISHER, App, closed, in_thread
 from test_nodes import cluster
+from test_recording import INDIVIDUAL, fetch, folder_of, in_ranges
 
 BACK_SECONDS = 10
 
@@ -182,6 +184,40 @@ async def meet(calls):
     await peers[1].subscribe(calls[1], stream)
     await peers[1].until(video=5, audio=5)
     return peers
+
+
+@test("what one node records is started, stopped, shown, downloaded in ranges and deleted at another, which has no file of it")
+async def recorded(context):
+    with cluster("node_calls_recorded", 2) as made:
+        app = NodeApp(context, made)
+        session = await in_thread(app.session)
+        calls = [await app.join(session, 0), await app.join(session, 1)]
+        there = app.rest(1)
+        archive = await in_thread(there.start_archive, session.session_id, output_mode=INDIVIDUAL)
+        await calls[1].event("recording_started")
+        peers = await meet(calls)
+        # A node that starts leaves alone what others record.
+        made.servers[1].stop()
+        made.servers[1].start()
+        assert (await in_thread(there.get_archive, archive.id)).status == "started"
+        await in_thread(there.stop_archive, archive.id)
+        end = time.monotonic() + PATIENCE
+        while (stored := await in_thread(there.get_archive, archive.id)).status != "available":
+            assert stored.status == "stopped" and time.monotonic() < end, stored.status
+            await asyncio.sleep(0.1)
+        urls = [stored.url, stored.url.replace(app.bases[1], app.bases[0])]
+        assert urls[0].startswith(app.bases[1]) and len(os.listdir(folder_of(made.servers[0], archive.id))) > 1
+        assert not os.path.exists(folder_of(made.servers[1], archive.id))
+        content = [await in_thread(fetch, url) for url in urls]
+        assert len(content[0]) == stored.size and content[0] == content[1], [len(c) for c in content]
+        assert await in_thread(in_ranges, urls[0], stored.size) == content[0]
+        await in_thread(fetch, urls[0].replace("signature=", "signature=0"), 403)
+        await in_thread(there.delete_archive, archive.id)
+        assert not os.path.exists(folder_of(made.servers[0], archive.id))
+        for url in urls:
+            await in_thread(fetch, url, 404)
+        for each in (*peers, *calls):
+            await each.close()
 
 
 @test("a node that stops sends its calls away, and another node has them at once")

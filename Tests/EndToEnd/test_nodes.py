@@ -26,14 +26,14 @@ KILL_SECONDS = 3
 
 
 class Cluster:
-    """Nodes that share a database, keys and files."""
+    """Nodes that share a database and keys. `of_node` gives the settings of a node's number."""
 
-    def __init__(self, url, count, **settings):
-        self.first = Server(database_url=url, **settings)
+    def __init__(self, url, count, of_node, **settings):
+        self.first = Server(database_url=url, **settings, **of_node(1))
         self.first.node = "node1"
         self.servers = [self.first.start()]
         for number in range(2, count + 1):
-            server = Server(nodes.folder_of(self.first.folder, number), database_url=url, **settings)
+            server = Server(nodes.folder_of(self.first.folder, number), database_url=url, **settings, **of_node(number))
             server.node, server.first = f"node{number}", self.first
             self.servers.append(server.start())
         self.hosts = [f"127.0.0.1:{server.port}" for server in self.servers]
@@ -44,9 +44,9 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(name, count=NODES, **settings):
+def cluster(name, count=NODES, of_node=lambda number: {}, **settings):
     with database(name) as url:
-        made = Cluster(url, count, **settings)
+        made = Cluster(url, count, of_node, **settings)
         try:
             yield made
         finally:

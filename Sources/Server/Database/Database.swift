@@ -43,7 +43,8 @@ package final class Database: Sendable {
     let nodes = try Nodes(configuration, from: head, position: position, followers: followers)
     self.nodes = nodes
     writer = try Writer(
-      configuration, on: connection, followers: followers, position: position, head: head, applier: nodes?.applier)
+      configuration, on: connection, followers: followers, position: position, head: head, applier: nodes?.applier,
+      bus: nodes?.bus)
     nodes?.start()
     readerThreads = readers.start()
     writerThread = writer.start()
@@ -177,6 +178,9 @@ package final class Database: Sendable {
   package func listenToNodes(about subject: UInt8, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
     nodes?.talk.listen(to: subject, handler)
   }
+
+  /// Whether the bus is there; nil where there is none to be.
+  package var isBusConnected: Bool? { nodes?.bus?.isConnected }
 
   package var statistics: DatabaseStatistics {
     var statistics = writer.statistics.withLock { $0 }

@@ -21,6 +21,8 @@ package struct DatabaseConfiguration: Sendable {
   package var place: Place
   /// nil where this server has the database alone.
   package var node: NodeConfiguration?
+  /// By which nodes hear of each other at once; nil for notifications of PostgreSQL.
+  package var bus: BusConfiguration?
   package var synchronous: Synchronous = .full
   /// Reader threads, each with a connection of its own; at least 1. With PostgreSQL they wait for a network, so there are more.
   package var readerCount = 2

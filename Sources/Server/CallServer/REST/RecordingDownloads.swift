@@ -19,9 +19,14 @@ extension CallServer {
     guard let base = configuration.publicBaseURL ?? request.map({ "http://\($0.headers["Host"] ?? "localhost")" }) else {
       return nil
     }
+    return base + signedPath(of: file, recording)
+  }
+
+  /// With the query that proves it.
+  nonisolated func signedPath(of file: String, _ recording: StoredRecording) -> String {
     let path = Self.path(of: file, recording.id, recording.project)
     let expires = clock.now() / 1_000 + CallLimits.downloadSeconds
-    return "\(base)\(path)?expires=\(expires)&signature=\(signature(of: path, expires))"
+    return "\(path)?expires=\(expires)&signature=\(signature(of: path, expires))"
   }
 
   private static func path(of file: String, _ recording: RecordingID, _ project: ProjectID) -> String {
@@ -51,14 +56,17 @@ extension CallServer {
     if !isSigned(request, Self.path(of: name, id, project)) {
       guard try await authorize(request) == project else { throw RESTError(.forbidden, "The token is of another API key.") }
     }
-    guard let recording = try await recordings.rows.recording(id), recording.project == project, recording.status == .available,
-      let file = await recordings.open(name, of: id)
+    guard let recording = try await recordings.rows.recording(id), recording.project == project, recording.status == .available
     else { throw missing }
     var headers = ResponseHeaders()
     headers.add("Content-Type", Self.contentType(of: name))
     headers.add("Content-Disposition", "attachment; filename=\"\(name)\"")
     headers.add("X-Content-Type-Options", "nosniff")
     headers.add("Cache-Control", "private")
+    guard let file = await recordings.open(name, of: id) else {
+      guard let response = try await download(name, of: recording, for: request, headers: headers) else { throw missing }
+      return response
+    }
     return .file(
       file, for: request, entityTag: "\"\(file.inode)-\(file.modified)-\(file.modifiedNanoseconds)-\(file.size)\"",
       headers: headers)

@@ -9,7 +9,7 @@ extension CallServer {
     on(.get, "", &router) { request in try await self.listRecordings(request) }
     on(.get, "/{archive}", &router) { request in
       let recording = try await self.recording(of: request)
-      return .json(self.json(recording, request.http, await self.recordings.manifest(of: recording.id)))
+      return .json(self.json(recording, request.http, try await self.manifest(of: recording, for: request)))
     }
     on(.post, "/{archive}/stop", &router) { request in
       let recording = try await self.recording(of: request)
@@ -24,6 +24,7 @@ extension CallServer {
       guard recording.status == .available || recording.status == .failed else {
         throw RESTError(.conflict, "The archive is still being recorded.")
       }
+      try await self.requireFilesHere(of: recording, for: request)
       try await self.recordings.delete(recording)
       return Response(status: .noContent)
     }

@@ -11,7 +11,7 @@ enum BatchLog {
     let notes: [UInt8]
   }
 
-  /// For the notification that `append` has each commit send: its text is the number.
+  /// For the notification that `append` has each commit send unless there is a bus: its text is the number.
   static let listening = "LISTEN martlet_batch"
   /// Entries that are read at once.
   private static let limit = 200
@@ -21,8 +21,16 @@ enum BatchLog {
       notes BYTEA NOT NULL, since TIMESTAMPTZ NOT NULL DEFAULT now())
     """
 
-  /// As the last statement of a commit. Listeners hear of it once it is durable.
-  static func append(_ entry: Entry, in transaction: WriteTransaction) throws(DatabaseError) {
+  /// As the last statement of a commit.
+  ///
+  /// - Parameter notifies: whether listeners hear of it once it is durable.
+  static func append(_ entry: Entry, notifies: Bool, in transaction: WriteTransaction) throws(DatabaseError) {
+    guard notifies else {
+      return try transaction.execute(
+        "INSERT INTO cluster_batch(number, position, run, notes) VALUES ($1, $2, $3, $4)", entry.number, entry.position,
+        entry.run,
+        entry.notes)
+    }
     try transaction.execute(
       """
       INSERT INTO cluster_batch(number, position, run, notes)

@@ -2,7 +2,7 @@ import CPostgreSQL
 import Glibc
 import Synchronization
 
-/// Learns of the commits of other nodes: the database notifies it of each, and it looks at the head's row every second, or when somebody has to
+/// Learns of the commits of other nodes: the bus or the database tells of each, and it looks at the head's row every second, or when somebody has to
 /// know what is committed by now. It also says in the node's own row how far this node is, and renews its leases. What nodes say to
 /// each other apart from commits goes by it, too.
 ///
@@ -11,6 +11,8 @@ final class HeadWatch: @unchecked Sendable {
   typealias Answer = @Sendable (Result<Void, DatabaseError>) -> Void
 
   private static let lookMilliseconds: Int32 = 1_000
+  /// While there should be a bus, and is none.
+  private static let lookWithoutBusMilliseconds: Int32 = 50
   private static let retryMicroseconds: UInt32 = 100_000
   /// The node's row is its lease, which lasts five seconds.
   private static let tellSeconds = 1, trimSeconds = 60
@@ -21,6 +23,7 @@ final class HeadWatch: @unchecked Sendable {
   private let leases: Leases
   private let lease: NodeLease
   private let talk: NodeTalk
+  private let bus: Bus?
   private let asking = Mutex<[Answer]>([])
   private let isClosed = Atomic<Bool>(false)
   /// A pipe that wakes the thread.
@@ -30,7 +33,7 @@ final class HeadWatch: @unchecked Sendable {
 
   init(
     _ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, lease: NodeLease,
-    talk: NodeTalk
+    talk: NodeTalk, bus: Bus?
   ) throws(DatabaseError) {
     self.configuration = configuration
     self.node = node
@@ -38,6 +41,7 @@ final class HeadWatch: @unchecked Sendable {
     self.leases = leases
     self.lease = lease
     self.talk = talk
+    self.bus = bus
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .io(message: "pipe: \(String(cString: strerror(errno)))") }
     for end in ends {
@@ -111,8 +115,10 @@ final class HeadWatch: @unchecked Sendable {
     if let connection { return connection }
     guard case .server(let address) = configuration.place else { throw .misuse(message: "nodes share a PostgreSQL server") }
     let connection = try PostgreSQLConnection(address, configuration, as: .reader)
-    _ = try connection.execute(BatchLog.listening)
-    _ = try connection.execute(NodeTalk.listening)
+    if bus == nil {
+      _ = try connection.execute(BatchLog.listening)
+      _ = try connection.execute(NodeTalk.listening)
+    }
     self.connection = connection
     try look(on: connection, for: [])
     try tell(on: connection)
@@ -122,7 +128,7 @@ final class HeadWatch: @unchecked Sendable {
   /// Until there is something to read, somebody asks, or it is time to look.
   private func wait(on connection: PostgreSQLConnection) {
     var descriptors = [PQsocket(connection.handle), bell.reading].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    poll(&descriptors, 2, Self.lookMilliseconds)
+    poll(&descriptors, 2, bus?.isConnected == false ? Self.lookWithoutBusMilliseconds : Self.lookMilliseconds)
     var rings = [UInt8](repeating: 0, count: 64)
     while read(bell.reading, &rings, rings.count) == rings.count {}
   }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What nodes say to each other that is in no row: who types, who is there. It may be lost, and what is lost ends by itself or is said again.
+/// What nodes say to each other that is in no row: who types, who is there. It may be lost, and what is lost ends by itself or is said again. It goes
+/// by the bus, or by notifications of the database.
 final class NodeTalk: Sendable {
   static let channel = "martlet_talk"
   static let listening = "LISTEN martlet_talk"
@@ -18,13 +19,18 @@ final class NodeTalk: Sendable {
 
   /// Whether the message is taken: it is not if it is too long, or if too many wait.
   func say(_ bytes: [UInt8], about subject: UInt8) -> Bool {
-    guard bytes.count <= Self.bytesLimit else { return false }
-    let digits = ([subject] + bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    guard let digits = Self.digits(bytes, about: subject) else { return false }
     return waiting.withLock { waiting in
       guard waiting.count < Self.waitingLimit else { return false }
       waiting.append(digits)
       return true
     }
+  }
+
+  /// nil for too long a message.
+  static func digits(_ bytes: [UInt8], about subject: UInt8) -> String? {
+    guard bytes.count <= bytesLimit else { return nil }
+    return ([subject] + bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
 
   func take() -> [String] {

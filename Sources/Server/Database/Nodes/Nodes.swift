@@ -7,6 +7,8 @@ final class Nodes: Sendable {
   let leases = Leases()
   let talk = NodeTalk()
   let lease = NodeLease()
+  /// nil where the database carries what nodes tell each other.
+  let bus: Bus?
   private let watch: HeadWatch
   private let threads: Mutex<[WorkerThread]> = Mutex([])
 
@@ -19,16 +21,29 @@ final class Nodes: Sendable {
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1..<1 << 40), from: head, position: position,
       followers: followers, decode: node.notes.decode)
-    watch = try HeadWatch(configuration, node: node, applier: applier, leases: leases, lease: lease, talk: talk)
+    bus = configuration.bus.map { [applier, talk] configuration in
+      Bus(configuration) { topic, text in
+        switch topic {
+        case .batch: Int64(text).map { applier.learn(of: $0) }
+        case .talk: talk.hear(text, run: applier.run)
+        }
+      }
+    }
+    watch = try HeadWatch(
+      configuration, node: node, applier: applier, leases: leases, lease: lease, talk: talk, bus: bus)
   }
 
-  func start() { threads.withLock { $0 = [applier.start(), watch.start()] } }
+  func start() {
+    bus?.start()
+    threads.withLock { $0 = [applier.start(), watch.start()] }
+  }
 
   /// After the writer: its last commits are applied and answered.
   func close() {
     watch.close()
     applier.close()
     for thread in threads.withLock({ $0 }) { thread.join() }
+    bus?.close()
   }
 
   func want(_ lease: String, granted: @escaping @Sendable (Fence) -> Void, lost: @escaping @Sendable () -> Void) {
@@ -37,7 +52,11 @@ final class Nodes: Sendable {
   }
 
   func say(_ bytes: [UInt8], about subject: UInt8) {
-    if talk.say(bytes, about: subject) { watch.ring() }
+    guard let bus else {
+      if talk.say(bytes, about: subject) { watch.ring() }
+      return
+    }
+    if let digits = NodeTalk.digits(bytes, about: subject) { bus.publish("\(applier.run) \(digits)", on: .talk) }
   }
 
   func catchUp() async throws(DatabaseError) {

@@ -2,10 +2,13 @@
 final class WriterNode {
   let applier: Applier
   let notes: CommitNoteBytes
+  /// Tells other nodes of commits; nil where the database does.
+  let bus: Bus?
   private var hasTurn = false
 
-  init(_ applier: Applier, _ notes: CommitNoteBytes) {
+  init(_ applier: Applier, _ notes: CommitNoteBytes, _ bus: Bus?) {
     self.applier = applier
+    self.bus = bus
     self.notes = notes
   }
 

@@ -6,14 +6,16 @@ extension Writer {
     try BatchLog.append(
       BatchLog.Entry(
         number: head.batch + 1, position: transaction.position, run: node.applier.run, notes: transaction.bytes(node.notes)),
-      in: transaction)
+      notifies: node.bus == nil, in: transaction)
   }
 
   /// - Parameter isLogged: whether the commit has a number in the log: one that has written nothing has none.
   func publish(isLogged: Bool = true) {
     guard let node else { return transaction.publish(to: &publisher, rereads: rehearsesJobs) { position.move(to: $0) } }
     let notes = transaction.takeNotes()
-    if isLogged { node.applier.take(Applier.OwnBatch(number: head.batch, position: head.position, notes: notes)) }
+    guard isLogged else { return }
+    node.applier.take(Applier.OwnBatch(number: head.batch, position: head.position, notes: notes))
+    node.bus?.publish(String(head.batch), on: .batch)
   }
 
   /// Where an applier publishes, callers go on when it has.

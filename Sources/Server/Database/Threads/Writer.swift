@@ -34,11 +34,11 @@ final class Writer: @unchecked Sendable {
   /// `connection` has the newest schema already.
   init(
     _ configuration: DatabaseConfiguration, on connection: Connection, followers: CommitFollowers, position: StreamPosition,
-    head: Connection.Head, applier: Applier?
+    head: Connection.Head, applier: Applier?, bus: Bus?
   ) throws(DatabaseError) {
     self.head = head
     self.position = position
-    node = if let applier, let node = configuration.node { WriterNode(applier, node.notes) } else { nil }
+    node = if let applier, let node = configuration.node { WriterNode(applier, node.notes, bus) } else { nil }
     publisher = CommitPublisher(to: followers, on: connection)
     self.connection = connection
     transaction = WriteTransaction(on: connection, position: head.position)
