@@ -195,16 +195,24 @@ async def axe_faults(person):
     return await person.page.evaluate(AXE, os.environ.get("MARTLET_LONG") == "1")
 
 
-async def faults(person, with_axe=True):
+async def faults(person):
     """Everything that is wrong with what the page shows now."""
     await person.rest()
     devtools = await person.context.new_cdp_session(person.page)
     nodes = (await devtools.send("Accessibility.getFullAXTree"))["nodes"]
     await devtools.detach()
-    found = tree_faults(nodes) + await person.page.evaluate(REFERENCES) + await person.page.evaluate(CONTRAST)
-    return found + (await axe_faults(person) if with_axe else [])
+    return tree_faults(nodes) + await person.page.evaluate(REFERENCES) + await person.page.evaluate(CONTRAST) + await axe_faults(person)
 
 
-async def check(person, where, with_axe=True):
-    found = await faults(person, with_axe)
+async def check(person, where):
+    tell(await faults(person), where)
+
+
+async def check_contrast(person, where):
+    """All that can differ between looks, whose colours do."""
+    await person.rest()
+    tell(await person.page.evaluate(CONTRAST), where)
+
+
+def tell(found, where):
     assert not found, f"{where}: " + "; ".join(found[:12])
