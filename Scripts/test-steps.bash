@@ -16,6 +16,7 @@ begin_results() {
 result() { printf '%s\t' "$@" >>"$results"; printf '\n' >>"$results"; }
 
 is_passed() { grep -qP "^$1\t\d+\t0\t" "$results"; }
+has_ended() { grep -qP "^$1\t" "$results"; }
 
 trouble() {
   say "  FAILED: $1"
