@@ -1,4 +1,5 @@
 """What one does in a chat beyond writing: keys, fingers, stickers, drafts on two devices, conversations put away."""
+import asyncio
 import contextlib
 import re
 from urllib.parse import quote
@@ -382,6 +383,9 @@ async def _(test):
             }""")
             await fits(alice)
             await alice.picture("emoticon" + ("-phone" if viewport else "-light"))
+            # The next visit would go on with a draft of this one.
+            while users["alice"].get(account_data(users["alice"], "martlet.draft", room)).json.get("text"):
+                await asyncio.sleep(0.05)
     content = boris.get(room_path(room, "messages"), dir="b", limit=5).ok()["chunk"][0]["content"]
     image = f'<img data-mx-emoticon src="{owl}" alt=":barn_owl:" title=":barn_owl:" height="32">'
     assert content["body"] == "what an :barn_owl: **and :gone:** not :big:" and content["formatted_body"].startswith("what an " + image + " <strong>and <img "), content
