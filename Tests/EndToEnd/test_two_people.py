@@ -223,7 +223,7 @@ async def _(test):
         for person in (one, other):
             card = person.page.get_by_role("group", name="Carol <b>Curie</b>")
             await card.get_by_text(carol.user_id).wait_for()
-        await check(other, "a contact", True)
+        await check(other, "a contact")
         await other.picture("contact-shared")
         await card.get_by_role("link", name=carol.user_id).click()
         await other.dialog.get_by_role("button", name="Message", exact=True).wait_for()
@@ -257,7 +257,7 @@ async def _(test):
         await walk("ArrowUp", "ArrowDown", to="mine, too")
         await page.keyboard.press("Enter")
         await expect(one.line("Reply")).to_have_attribute("aria-keyshortcuts", "R")
-        await check(one, "a menu with keys", True)
+        await check(one, "a menu with keys")
         await one.picture("menu-with-keys")
         await page.keyboard.press("Escape")
         await page.keyboard.press("f")
