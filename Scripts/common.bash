@@ -23,7 +23,7 @@ inputs_hash() {
   {
     find Sources Web Package.swift Scripts/{build-web,common.bash} -type f -printf '%p %s %T@\n' | LC_ALL=C sort
     stat -c '%s %Y' "$(dirname "$(readlink -f "$(command -v swift)")")/swift-frontend" 2>/dev/null || true
-    pkg-config --modversion libuv sqlite3 libpq libsodium libcrypto vips yaml-0.1 libcurl libllhttp
+    pkg-config --modversion libuv sqlite3 libpq libnats libsodium libcrypto vips yaml-0.1 libcurl libllhttp
   } | sha256sum | cut -c1-64
 }
 
