@@ -49,7 +49,7 @@ extension App {
     if hasKeysHereOnly { note += " " + Strings[.logOutLosesKeys] }
     dialogs.open { [self] in
       ConfirmDialog(
-        self, .logOutQuestion, note: note, action: .logOut, busy: .loggingOut, .session(.logOut), in: $0)
+        self, Strings[.logOutQuestion], note: note, action: .logOut, busy: .loggingOut, .session(.logOut), in: $0)
     }
   }
 }

@@ -183,9 +183,10 @@ extension App {
 
   func askToLeave(_ room: RoomID, _ left: @escaping () -> Void) {
     let isChat = isChat(room)
+    let name = client.room(room).map { Strings.words(for: $0.name) } ?? room.string
     dialogs.open {
       _ = ConfirmDialog(
-        self, isChat ? .leaveChatQuestion : .leaveQuestion, note: Strings[isChat ? .leaveChatNote : .leaveNote],
+        self, isChat ? Strings[.leaveChatQuestion] : Strings[.leaveQuestion, name], note: Strings[isChat ? .leaveChatNote : .leaveNote],
         action: isChat ? .leaveChat : .leave, busy: .leaving, .rooms(.leave(room)), in: $0, left)
     }
   }

@@ -221,13 +221,13 @@ struct MessageMenu<D: DOM> {
       guard let event = item.eventID else { return }
       app.dialogs.open {
         ConfirmDialog(
-          app, .deleteForMeQuestion, note: Strings[.deleteForMeNote], action: .deleteForMe, busy: .removing,
+          app, Strings[.deleteForMeQuestion], note: Strings[.deleteForMeNote], action: .deleteForMe, busy: .removing,
           .timeline(.removeForMe(room, event)), in: $0)
       }
     default:
       app.dialogs.open {
         ConfirmDialog(
-          app, .deleteQuestion, action: .delete, busy: .removing,
+          app, Strings[.deleteQuestion], action: .delete, busy: .removing,
           .sending(.redact(room, conversation.target(RowID(item.id)), reason: nil)), in: $0)
       }
     }

@@ -21,6 +21,9 @@ final class SearchPanel<D: DOM> {
   private var finder: MessageFinder<D>?
   private var isOpen = true
   private var sought = SoughtMessages()
+  /// Begins the search when one stops typing.
+  private var pause: HostTask?
+  private static var pauseMilliseconds: Double { 400 }
 
   init(_ app: App<D>, _ room: RoomID, in parent: Node, _ found: @escaping (RoomID, EventID) -> Void) {
     self.app = app
@@ -79,6 +82,14 @@ final class SearchPanel<D: DOM> {
       sought.until = new
       begin()
     }
+    field.onInput = { [self] in
+      pause?.cancel()
+      pause = Host.after(milliseconds: Self.pauseMilliseconds) { [self] in
+        guard isOpen, !sought.words.hasSameBytes(as: field.text.trimmed) else { return }
+        begin()
+        dom.flush()
+      }
+    }
     dom.focus(field.input)
   }
 
@@ -87,6 +98,7 @@ final class SearchPanel<D: DOM> {
 
   func close() {
     isOpen = false
+    pause?.cancel()
     sender?.close()
     finder?.close()
   }
@@ -97,6 +109,7 @@ final class SearchPanel<D: DOM> {
   }
 
   private func begin() {
+    pause?.cancel()
     sought.words = field.text.trimmed
     showChips()
     finder?.begin(sought)
