@@ -181,6 +181,22 @@ import Testing
     #expect(host.restarted().client.room(.test)?.preview?.content?.body == "six")
   }
 
+  @Test func `what turns out to be a part of a call leaves in the list what was said before it`() throws {
+    var host = Self.encrypting()
+    let encrypted = #"{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x"}"#
+    host.sync(
+      Wire.join([
+        Wire.message("said", "$2", by: "@bob:test"), Wire.event("m.room.encrypted", "$3", encrypted),
+        Wire.event("m.room.encrypted", "$4", encrypted)
+      ]))
+    host = host.restarted()
+    #expect(host.client.room(.test)?.preview?.isUndecryptable == true)
+    let hangup = Wire.event("m.call.hangup", "$4", #"{"call_id":"1","party_id":"a","version":"1"}"#)
+    host.handle(.decrypted(.test, [try JSON.parse(Array(hangup.utf8))]))
+    #expect(host.client.room(.test)?.preview?.content?.body == "said")
+    #expect(host.restarted().client.room(.test)?.preview?.content?.body == "said")
+  }
+
   @Test func `an event that cannot be read says why, and the reason may become another`() throws {
     var host = Self.encrypting()
     func encrypted(_ id: String, _ mark: String) -> String {

@@ -153,11 +153,15 @@ extension Client {
       changeTimeline(id) { timeline, _ in late.flatMap { timeline.disclose($0, ownUserID: user) } }
     }
     for event in late {
-      guard let preview = room.state.preview, preview.eventID == event.eventID, preview.isUndecryptable,
-        case .item(.message(let message), _) = event.kind
-      else { continue }
-      rooms[id]?.state.preview = RoomPreview(
-        eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
+      guard let preview = room.state.preview, preview.eventID == event.eventID, preview.isUndecryptable else { continue }
+      switch event.kind {
+      case .item(.message(let message), _):
+        rooms[id]?.state.preview = RoomPreview(
+          eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: message)
+      case .item(.undecryptable, _): continue
+      // A part of a call, or something else that the list does not show.
+      default: rooms[id]?.state.preview = preview.before.first
+      }
       settlePreview(id)
       notify(.room(id, .preview))
       // A sync that is being stored writes the room as well.

@@ -132,6 +132,8 @@ public struct RoomPreview: Sendable {
   /// The edit, and what stood there before, for when it is redacted.
   var edit: EventID?
   var original: Original?
+  /// Of an event that cannot be read: what stood here before, at most one. It may turn out to be none that is shown.
+  var before: [RoomPreview] = []
 
   struct Original: Sendable {
     let kind: MessageContent.Kind

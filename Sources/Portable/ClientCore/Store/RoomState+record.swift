@@ -123,6 +123,7 @@ extension RoomPreview {
         writer.member("original_body", original.body)
       }
       if isUndecryptable { writer.member("undecryptable", true) }
+      if let before = before.first { writer.member("before", raw: before.record) }
       if let content {
         writer.member("kind", Int(content.kind.rawValue))
         writer.member("body", content.previewText)
@@ -145,6 +146,10 @@ extension RoomPreview {
       content: content,
       editedAt: record.integer("edited") ?? 0, edit: EventID(record["edit"]), original: original)
     isUndecryptable = record.bool("undecryptable") ?? false
+    // Not further back than it is written: what stands there has none of its own.
+    if isUndecryptable, let before = record["before"], before["before"] == nil {
+      self.before = RoomPreview(record: before).map { [$0] } ?? []
+    }
   }
 }
 

@@ -27,8 +27,10 @@ extension PreparedRoom {
       case .message(let message): setPreview(event, message)
       case .redacted: setPreview(event, nil)
       case .undecryptable:
+        let before = state.preview.map { $0.isUndecryptable ? $0.before : [$0] } ?? []
         setPreview(event, nil)
         state.preview?.isUndecryptable = true
+        state.preview?.before = before
       case .state, .call, .verification, .custom, .unparsable, .gap: break
       }
     case .edit(let target, let message):

@@ -186,7 +186,8 @@ extension App {
     let name = client.room(room).map { Strings.words(for: $0.name) } ?? room.string
     dialogs.open {
       _ = ConfirmDialog(
-        self, isChat ? Strings[.leaveChatQuestion] : Strings[.leaveQuestion, name], note: Strings[isChat ? .leaveChatNote : .leaveNote],
+        self, isChat ? Strings[.leaveChatQuestion] : Strings[.leaveQuestion, name],
+        note: Strings[isChat ? .leaveChatNote : .leaveNote],
         action: isChat ? .leaveChat : .leave, busy: .leaving, .rooms(.leave(room)), in: $0, left)
     }
   }
