@@ -120,6 +120,28 @@ async def _(test):
             assert not is_encrypted(alice, known[-1]), "the public room is encrypted"
 
 
+@test("who writes into an encrypted room is told which of the invited cannot read it yet, until these have joined")
+async def _(test):
+    with served(test) as here:
+        alice, carol = (User(here.base, name) for name in ("alice", "carol"))
+        encryption = {"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}
+        room = alice.create_room(preset="private_chat", name="Den", invite=[carol.user_id], initial_state=[encryption])
+        async with people(here, "alice", "carol") as (one, other):
+            await one.sign_in(alice)
+            await one.open_room(room)
+            await one.page.get_by_text("Not readable yet for carol").wait_for()
+            await one.picture("invited-cannot-read")
+            await check(one, "a room to which somebody without keys is invited")
+            await other.sign_in(carol)
+            await has_device(carol)
+            await other.entry("Den").click()
+            await other.page.get_by_role("button", name="Accept").click()
+            await other.composer.wait_for()
+            await expect(one.page.get_by_text("Not readable yet for carol")).to_be_hidden()
+            await one.write("welcome")
+            await other.sees("welcome")
+
+
 # Ten seconds: when the encryption is there others are left seven to get keys.
 @test("while the server still builds the encryption nobody is told who does not need it; a chat waits for it, or begins without")
 async def _(test):

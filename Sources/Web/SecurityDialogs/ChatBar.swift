@@ -1,7 +1,7 @@
 import Messenger
 import PageWidgets
 
-/// Where one writes to one person: calm words about what they cannot read yet, and what can be done about it.
+/// Where one writes: calm words about what others cannot read yet, and what can be done about it.
 package final class ChatBar<D: DOM> {
   package enum Shown: Equatable {
     case nothing
@@ -9,11 +9,14 @@ package final class ChatBar<D: DOM> {
     case notJoined(String)
     /// The chat is not encrypted, and could be by now.
     case canEncrypt(String)
+    /// Some who are invited to the room have no device that could read.
+    case cannotRead(String)
 
     package static func == (one: Self, other: Self) -> Bool {
       switch (one, other) {
       case (.nothing, .nothing): true
-      case (.notJoined(let name), .notJoined(let other)), (.canEncrypt(let name), .canEncrypt(let other)):
+      case (.notJoined(let name), .notJoined(let other)), (.canEncrypt(let name), .canEncrypt(let other)),
+        (.cannotRead(let name), .cannotRead(let other)):
         name.hasSameBytes(as: other)
       default: false
       }
@@ -46,6 +49,7 @@ package final class ChatBar<D: DOM> {
     switch new {
     case .nothing: dom.setText(words, "")
     case .notJoined(let name): dom.setText(words, Strings[.notJoinedYet, name])
+    case .cannotRead(let names): dom.setText(words, Strings[.cannotReadYet, names])
     case .canEncrypt(let name):
       dom.setText(words, Strings[.canEncryptNow, name])
       add(.turnOnEncryption) { [self] in onEncrypt() }

@@ -36,12 +36,12 @@ extension Strings {
     // Room
     case back, details, roomSettings, chatSettings, spaceSettings, roomsInCommon, members, invitedCount, joinedAndInvited,
       openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline, joining, left, banned,
-      unknownRoom, join, forget, chatBegins, notJoinedYet, sayHello, roomBegins, addTopic, endToEnd, endToEndNote, notEncrypted,
-      notEncryptedNote, openChatYet, canEncryptNow, upgraded, mayNotWrite, goToNewRoom, onlyInvited, callLost, copyText, delete,
-      deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, selected, retry, select, saveMessage, selectedMessages,
-      selectedCount, selectedMost, endSelection, deleteNow, deleteSelectedQuestion, deleteSelectedOthers, nothingToDelete,
-      nothingToForward, savedMessages, savedNote, savedEmpty, savedRemove, savedRemoved, messagesSaved, savedGone, savedFull,
-      deliveredTo, copied, cancelSending, deleteQuestion
+      unknownRoom, join, forget, chatBegins, notJoinedYet, cannotReadYet, sayHello, roomBegins, addTopic, endToEnd,
+      endToEndNote, notEncrypted, notEncryptedNote, openChatYet, canEncryptNow, upgraded, mayNotWrite, goToNewRoom, onlyInvited,
+      callLost, copyText, delete, deleteForMe, deleteForMeQuestion, deleteForMeNote, discard, selected, retry, select,
+      saveMessage, selectedMessages, selectedCount, selectedMost, endSelection, deleteNow, deleteSelectedQuestion,
+      deleteSelectedOthers, nothingToDelete, nothingToForward, savedMessages, savedNote, savedEmpty, savedRemove, savedRemoved,
+      messagesSaved, savedGone, savedFull, deliveredTo, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
       forwardNow, forwarding, forwarded, forwardedFrom, moreActions, react, copyLink, pin, unpin, endPoll, notificationsOff,

@@ -7,8 +7,13 @@ import PageWords
 import SecurityDialogs
 import WebHost
 
-/// Of a chat with one person: whether they have joined it, and whether they could read what is encrypted.
+/// Of a chat with one person: whether they have joined it, and whether they could read what is encrypted. Of an encrypted room: who is invited and
+/// could not read it.
 final class ChatState<D: DOM> {
+  /// Members of a room, and invited ones, beyond which nobody is asked for.
+  private static var membersLimit: Int { 50 }
+  private static var invitedLimit: Int { 10 }
+
   private let app: App<D>
   private let bar: ChatBar<D>
   private var room: RoomID?
@@ -17,6 +22,8 @@ final class ChatState<D: DOM> {
   /// As the server said last; nil before.
   private var canRead: Bool?
   private var asksForWishes = false
+  /// Of those who are invited to the room; true until the server has said otherwise.
+  private var invitedCanRead: [UserID: Bool] = [:]
   /// What the server says is known.
   var onLearned: () -> Void = {}
 
@@ -36,10 +43,10 @@ final class ChatState<D: DOM> {
       room = state?.id
       canRead = nil
       askedMembership = nil
+      invitedCanRead = [:]
     }
-    guard let state, let user = state.directUserID, user != app.userID, app.canWrite(in: state) else {
-      return bar.show(.nothing)
-    }
+    guard let state, app.canWrite(in: state) else { return bar.show(.nothing) }
+    guard let user = state.directUserID, user != app.userID else { return updateRoom(state) }
     learn(state, user)
     let name = state.displayName(of: user).string
     if app.couldEncrypt(state), canRead == true, app.may(.sendState(.encryption), in: state.id),
@@ -48,6 +55,26 @@ final class ChatState<D: DOM> {
       bar.show(.canEncrypt(name))
     } else {
       bar.show(membership(of: user, in: state) == .invite ? .notJoined(name) : .nothing)
+    }
+  }
+
+  private func updateRoom(_ state: Room) {
+    guard state.isEncrypted, app.client.encrypts, (1...Self.invitedLimit).contains(state.invitedMemberCount),
+      state.joinedMemberCount <= Self.membersLimit
+    else { return bar.show(.nothing) }
+    let invited = state.members.filter { $0.membership == .invite }.map { $0.userID }
+    for user in invited where invitedCanRead[user] == nil { learn(of: user, invitedTo: state.id) }
+    let names = invited.filter { invitedCanRead[$0] == false }.map { state.displayName(of: $0).string }
+    bar.show(names.isEmpty ? .nothing : .cannotRead(Strings.list(names)))
+  }
+
+  private func learn(of user: UserID, invitedTo id: RoomID) {
+    invitedCanRead[user] = true
+    app.ask(.canRead(user)) { [self] result in
+      guard room == id, case .success(false) = result else { return }
+      invitedCanRead[user] = false
+      update(app.client.room(id))
+      app.dom.flush()
     }
   }
 
