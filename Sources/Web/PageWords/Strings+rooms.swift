@@ -21,6 +21,13 @@ extension Strings {
     }
   }
 
+  /// How many are in a room, and how many are invited.
+  package static func memberCount(of room: Room) -> String {
+    let members = Strings[.members, count: room.joinedMemberCount]
+    guard room.invitedMemberCount > 0 else { return members }
+    return self[.joinedAndInvited, members, self[.invitedCount, count: room.invitedMemberCount]]
+  }
+
   /// Several names in one text.
   package static func list(_ parts: [String]) -> String {
     guard let last = parts.last, var list = parts.first else { return "" }

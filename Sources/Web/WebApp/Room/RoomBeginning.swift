@@ -63,7 +63,7 @@ final class RoomBeginning<D: DOM> {
     let title = Strings.words(for: state.name)
     avatar.show(id: person?.string ?? state.id.string, name: title, source: app.avatarSource(state.avatar))
     name.set(title)
-    detail.set(person == nil ? Strings[.members, count: state.joinedMemberCount] : "")
+    detail.set(person == nil ? Strings.memberCount(of: state) : "")
     topic.set(person == nil ? state.topic?.string ?? "" : "")
     note.set(Strings[person == nil ? .roomBegins : .chatBegins])
     safety.update(state, isUnreadable ? person.map { state.displayName(of: $0).string } : nil)

@@ -141,10 +141,7 @@ final class RoomHeader<D: DOM> {
     let topic = room.topic?.string
     if let user = room.directUserID { return topic ?? app.client.presence(of: user).map { Strings.words(for: $0) } ?? "" }
     guard room.membership == .join else { return topic ?? "" }
-    var members = Strings[.members, count: room.joinedMemberCount]
-    if room.invitedMemberCount > 0 {
-      members = Strings[.joinedAndInvited, members, Strings[.invitedCount, count: room.invitedMemberCount]]
-    }
+    let members = Strings.memberCount(of: room)
     return topic.map { members + " · " + $0 } ?? members
   }
 }
