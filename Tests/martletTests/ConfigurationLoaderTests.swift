@@ -98,7 +98,8 @@ struct ConfigurationLoaderTests {
       "media.s3.endpoint": "https://s3.example:9000", "media.s3.region": "eu-central-1", "media.s3.bucket": "photos",
       "media.s3.prefix": "a/b/", "media.s3.addressing": "host", "media.s3.access_key": "AKIA", "media.s3.secret_key": "s",
       "media.s3.secret_key_file": "/s", "media.s3.ca_file": "/ca.pem", "media.cache_bytes": "1000",
-      "cluster.bind": "10.0.0.1:8009", "cluster.address": "a.example:8009", "cluster.node": "a", "shutdown.drain_seconds": "7"
+      "cluster.bind": "10.0.0.1:8009", "cluster.address": "a.example:8009", "cluster.node": "a", "shutdown.drain_seconds": "7",
+      "bus.url": "nats://nats.example:4222"
     ]
     let setting = try #require(Setting.all.first { $0.name == name })
     let sample = try #require(samples[name], "a sample for the new setting is missing")
@@ -118,7 +119,7 @@ struct ConfigurationLoaderTests {
     ]
     let node = ["--cluster-bind=10.0.0.1:8009", "--database-url=postgres:///a"] + bucket
     let companions = [
-      "cluster.bind": Array(node.dropFirst()), "cluster.address": node, "cluster.node": node,
+      "cluster.bind": Array(node.dropFirst()), "cluster.address": node, "cluster.node": node, "bus.url": node,
       "media.s3.endpoint": Array(bucket.dropFirst()), "media.s3.bucket": [bucket[0], bucket[2], bucket[3]],
       "media.s3.access_key": [bucket[0], bucket[1], bucket[3]], "media.s3.secret_key": Array(bucket.dropLast()),
       "media.s3.secret_key_file": Array(bucket.dropLast()),
