@@ -136,9 +136,7 @@ struct Configuration: Sendable {
     }
     if let contradiction = database.contradiction { return contradiction }
     if let clusterContradiction { return clusterContradiction }
-    if bus.url != nil, database.url == nil {
-      return "bus.url is set, but database.url is not: NATS is for several nodes on one PostgreSQL database"
-    }
+    if bus.url != nil, cluster.bind == nil { return "bus.url is set, but cluster.bind is not: NATS is for several nodes" }
     if let mediaContradiction { return mediaContradiction }
     if let contradiction = bucket.contradiction { return contradiction }
     if let outboundContradiction { return outboundContradiction }

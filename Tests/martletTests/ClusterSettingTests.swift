@@ -32,6 +32,7 @@ struct ClusterSettingTests {
     #expect(refusal([bind, Self.shared[0]]).contains("martlet media copy --to s3"))
     #expect(refusal(["--cluster-node=a"]).contains("cluster.bind is not"))
     #expect(refusal(["--cluster-address=a.example:1"]).contains("cluster.bind is not"))
+    #expect(refusal(["--bus-url=nats://a.example:4222"]).contains("cluster.bind is not"))
     #expect(refusal([bind, "--bind=10.0.0.1:8009", "--registration=closed"] + Self.shared).contains("both have 10.0.0.1:8009"))
     #expect(refusal(["--cluster-bind=10.0.0.1:0"] + Self.shared).contains("not allowed for cluster.bind"))
     #expect(refusal([bind, "--cluster-address=0.0.0.0:1"] + Self.shared).contains("not allowed for cluster.address"))
