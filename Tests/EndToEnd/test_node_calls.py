@@ -240,7 +240,8 @@ async def stopped_owner(context):
                 again = await app.join(session, 1)
                 break
             except Closed as end:
-                assert end.code in ("gone", "shutting_down") and time.monotonic() - began < 2, end
+                # A socket that is on its way to the node that stops breaks without a word.
+                assert end.code in ("gone", "shutting_down", None) and time.monotonic() - began < 2, end
                 await asyncio.sleep(0.25)
         assert again.greeting["connections"] == []
         assert await stopping == 0
