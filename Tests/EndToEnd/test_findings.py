@@ -81,6 +81,8 @@ async def _(test):
             await alice.write(f"line {number}")
             await alice.sees(f"line {number}")
         await alice.feed.get_by_text(re.compile("^(Sent|Delivered)$")).wait_for()
+        # A new row comes in by a movement.
+        await alice.rest()
         boxes = await alice.page.locator(".mg-own .mg-bubble").evaluate_all("bubbles => bubbles.map(bubble => bubble.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])")
         gaps = [after[0] - before[1] for before, after in zip(boxes, boxes[1:])]
         assert len(gaps) == 3 and max(gaps) - min(gaps) <= 1, gaps
