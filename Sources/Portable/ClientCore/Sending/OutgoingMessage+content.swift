@@ -18,6 +18,12 @@ struct OutgoingContent: Sendable {
 }
 
 extension OutgoingMessage {
+  /// Whether it has keys of encrypted files, as a forwarded message may: it is for encrypted rooms alone.
+  package var namesFileKeys: Bool {
+    guard case .custom(let type, let bytes) = body else { return false }
+    return OutgoingContent(type: type, bytes: bytes).namesFileKeys
+  }
+
   func content(own: UserID, now: Int64) throws(ClientError) -> OutgoingContent {
     var files: [UnsentFile] = []
     var type = EventType.message

@@ -44,9 +44,9 @@ extension Strings {
       messagesSaved, savedGone, savedFull, deliveredTo, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
-      forwardNow, forwarding, forwarded, forwardedFrom, moreActions, react, copyLink, pin, unpin, endPoll, notificationsOff,
-      sendMore, sendSilently, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll, pollQuestion, pollAnswer,
-      pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, sendContact, shareContact, placeSought,
+      forwardNow, forwarding, forwarded, fileNeedsEncryption, forwardedFrom, moreActions, react, copyLink, pin, unpin, endPoll,
+      notificationsOff, sendMore, sendSilently, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll, pollQuestion,
+      pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, sendContact, shareContact, placeSought,
       placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, askMicrophone,
       askCamera, askPlace, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson,
       reportNote, reportReason, reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting,

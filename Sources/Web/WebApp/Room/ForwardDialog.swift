@@ -25,6 +25,8 @@ final class ForwardDialog<D: DOM> {
   /// Messages that are still being sent on, and what went wrong with one.
   private var waiting = 0
   private var failure: ClientError?
+  /// Chats without encryption that were to have a file of one with.
+  private var unencrypted: [String] = []
   /// All have them.
   var onDone: () -> Void = {}
 
@@ -116,6 +118,7 @@ final class ForwardDialog<D: DOM> {
   private func send(_ messages: [OutgoingMessage]) {
     waiting = chosen.count
     failure = nil
+    unencrypted = []
     for target in chosen.map({ $0.target }) {
       switch target {
       case .room(let room): send(messages, to: room, target)
@@ -133,6 +136,11 @@ final class ForwardDialog<D: DOM> {
 
   /// The outbox keeps what is in it, also without a network.
   private func send(_ messages: [OutgoingMessage], to room: RoomID, _ target: Target) {
+    // The keys of the file would be told to everybody.
+    if let state = app.client.room(room), !state.isEncrypted, messages.contains(where: { $0.namesFileKeys }) {
+      unencrypted.append(Strings.words(for: state.name))
+      return ended(target, .invalidContent)
+    }
     let draft = app.client.room(room)?.draft(in: nil)
     for message in messages { app.askOrSay(.sending(.send(room, message))) }
     if let draft { app.ask(.sending(.setDraft(room, draft))) }
@@ -157,7 +165,8 @@ final class ForwardDialog<D: DOM> {
   private func failed(_ error: ClientError) {
     guard frame.isOpen else { return }
     submit.setBusy(false)
-    dom.setText(trouble, Strings.words(for: error))
+    let words = unencrypted.isEmpty ? Strings.words(for: error) : Strings[.fileNeedsEncryption, Strings.list(unencrypted)]
+    dom.setText(trouble, words)
     dom.flush()
   }
 }
