@@ -303,6 +303,7 @@ async def _(test):
     alice, boris = User(test.base, "alice"), User(test.base, "boris")
     room = alice.create_room(preset="private_chat", name="Album", invite=[boris.user_id], initial_state=[ENCRYPTION])
     boris.join(room)
+    square = boris.create_room(preset="private_chat", name="Square")
     async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other):
         await asyncio.gather(has_device(alice), has_device(boris))
         picture, words = dot(), b"the plan is secret\n" * 1000
@@ -324,6 +325,12 @@ async def _(test):
         await other.picture("encrypted-files")
         events = [event for event in alice.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["type"] == "m.room.encrypted"]
         assert len(events) == 2 and "plan" not in str(events) and "mxc" not in str(events)
+        # Where nothing is encrypted the keys of the file would be told to everybody.
+        await other.message_menu("plan.txt", "Forward…")
+        await other.dialog.get_by_role("checkbox", name="Square").check()
+        await other.dialog.get_by_role("button", name="Forward", exact=True).click()
+        await other.dialog.get_by_text("Square is not encrypted, and a file of an encrypted chat cannot be forwarded there").wait_for()
+        assert not [event for event in boris.get(room_path(square, "messages"), dir="b", limit=10).ok()["chunk"] if event["type"] == "m.room.message"]
 
 
 @test("encryption whose program is still being built says so; what was written goes out once it is there")
