@@ -2,6 +2,7 @@
 there twice."""
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -12,7 +13,7 @@ import databases
 from client import User, room_path
 from harness import PATIENCE, test
 from relay import Relay
-from server import Server, free_port
+from server import ROOT, Server, free_port
 from test_crash import body, history
 from test_postgresql import database
 
@@ -194,3 +195,34 @@ def went_back(context):
             assert own.run("SELECT epoch FROM stream_head", "back").strip() == "1"
         finally:
             server.close()
+
+
+@test("a backup that was restored while the server was stopped: after the step of the guide clients sync on and miss nothing")
+def restored(context):
+    with open(os.path.join(ROOT, "Documentation", "Cluster.md"), encoding="utf-8") as guide:
+        step = re.search(r'"(UPDATE stream_head SET [^"]*)"', guide.read())[1]
+    with database("restored") as url:
+        own = databases.server()
+        server = Server(database_url=url).start()
+        try:
+            ann = User(server.base)
+            room = ann.create_room()
+            kept = ann.send(room, "kept")
+            server.stop()
+            own.make("restored_backup", "restored")
+            server.start()
+            for number in range(10):
+                ann.send(room, f"lost {number}")
+            since = ann.sync()["next_batch"]
+            server.stop()
+            own.run("DROP DATABASE restored")
+            own.make("restored", "restored_backup")
+            own.run(step, "restored")
+            server.start()
+            sent = [ann.send(room, f"after {number}") for number in range(5)]
+            events = ann.sync(since=since)["rooms"]["join"][room]["timeline"]["events"]
+            assert [event["event_id"] for event in events][-5:] == sent, events
+            assert ann.get(room_path(room, "event", kept)).ok()
+        finally:
+            server.close()
+            own.drop("restored_backup")
