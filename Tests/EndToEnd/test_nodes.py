@@ -483,3 +483,25 @@ def frozen_node(context):
 def bodies(api, room):
     chunk = api.get(room_path(room, "messages"), dir="b", limit=100).ok()["chunk"]
     return [event["content"].get("body") for event in chunk]
+
+
+@test("a node waits for a database that is away for a second: what is asked meanwhile is answered when it is back")
+def patience(context):
+    with cluster("nodes_patience", 1) as made:
+        ann = User(made.servers[0].base)
+        room = ann.create_room()
+        own, answers = databases.server(), []
+        own.run("ALTER DATABASE nodes_patience ALLOW_CONNECTIONS false")
+        own.run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'nodes_patience'")
+        back = threading.Timer(1, lambda: own.run("ALTER DATABASE nodes_patience ALLOW_CONNECTIONS true"))
+        back.start()
+        content = {"msgtype": "m.text", "body": "hello"}
+        asked = [
+            threading.Thread(target=lambda: answers.append(ann.put(room_path(room, "send", "m.room.message", "t1"), content))),
+            threading.Thread(target=lambda: answers.append(ann.get(room_path(room, "messages"), dir="b"))),
+        ]
+        for thread in asked:
+            thread.start()
+        for thread in [*asked, back]:
+            thread.join(PATIENCE)
+        assert [answer.status for answer in answers] == [200, 200], answers

@@ -113,8 +113,12 @@ package final class Database: Sendable {
 
   /// Returns once everything is applied here that any node had committed when this was called. At once where there are no other nodes.
   ///
+  /// - Parameter isPatient: whether to wait for a database that is away for as long as writes do.
+  ///
   /// Throws `.unavailable` while the database cannot be reached.
-  package nonisolated(nonsending) func catchUp() async throws(DatabaseError) { try await nodes?.catchUp() }
+  package nonisolated(nonsending) func catchUp(isPatient: Bool = false) async throws(DatabaseError) {
+    try await nodes?.catchUp(isPatient: isPatient)
+  }
 
   /// As `catchUp()`, if this node is not that far yet: for positions that clients have from other nodes.
   package nonisolated(nonsending) func catchUp(to position: Int64) async throws(DatabaseError) {

@@ -79,7 +79,7 @@ package struct Routes {
   private static func catchUp(_ database: Database) -> (@Sendable (Bool) async throws -> Void)? {
     guard database.isNode else { return nil }
     return { waitsForNews in
-      do throws(DatabaseError) { try await database.catchUp() } catch {
+      do throws(DatabaseError) { try await database.catchUp(isPatient: !waitsForNews) } catch {
         guard waitsForNews, error.isTransient else { throw error }
       }
     }

@@ -59,11 +59,21 @@ final class Nodes: Sendable {
     if let digits = NodeTalk.digits(bytes, about: subject) { bus.publish("\(applier.run) \(digits)", on: .talk) }
   }
 
-  func catchUp() async throws(DatabaseError) {
-    let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
-      watch.ask { continuation.resume(returning: $0) }
+  /// As long as the writer waits for its connection.
+  private static let patience = Duration.seconds(5)
+  private static let pause = Duration.milliseconds(100)
+
+  func catchUp(isPatient: Bool) async throws(DatabaseError) {
+    let deadline = ContinuousClock.now + Self.patience
+    while true {
+      let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
+        watch.ask { continuation.resume(returning: $0) }
+      }
+      guard case .failure(.unavailable) = result, isPatient, ContinuousClock.now < deadline, !Task.isCancelled else {
+        return try result.get()
+      }
+      try? await Task.sleep(for: Self.pause)
     }
-    try result.get()
   }
 
   /// Makes the tables that nodes share, and runs `body`, which changes the schema, while no other node does so.
