@@ -124,7 +124,8 @@ struct Server: Sendable {
 
   /// Another server does this one's work: whoever supervises the process starts it anew.
   private static func endDisplaced() {
-    Log("cluster").error("this server was stopped, or without the database, for so long that another has taken over its work; it ends")
+    Log("cluster").error(
+      "this server was stopped, or without the database, for so long that another has taken over its work; it ends")
     exit(1)
   }
 
