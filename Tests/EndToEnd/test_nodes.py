@@ -53,6 +53,16 @@ def cluster(name, count=NODES, of_node=lambda number: {}, **settings):
             made.close()
 
 
+def collecting(failures):
+    """For threads: runs a function, and keeps what it raises."""
+    def run(function, *arguments):
+        try:
+            function(*arguments)
+        except BaseException as error:
+            failures.append(error)
+    return run
+
+
 _pair = None
 
 
@@ -177,13 +187,7 @@ def killed_nodes(context):
         seen = {client.user_id: defaultdict(list) for client in clients[WRITERS:]}
         end = time.monotonic() + SECONDS
         failures = []
-
-        def run(function, *arguments):
-            try:
-                function(*arguments)
-            except BaseException as error:
-                failures.append(error)
-
+        run = collecting(failures)
         writers = [threading.Thread(target=run, args=(write, client, rooms, history, end)) for client in clients[:WRITERS]]
         readers = [threading.Thread(target=run, args=(read, client, seen[client.user_id], history, is_over)) for client in clients[WRITERS:]]
         for thread in writers + readers:

@@ -8,7 +8,7 @@ from collections import defaultdict
 import proxies
 from client import Api, User
 from harness import PATIENCE, test
-from test_nodes import History, cluster, read, write
+from test_nodes import History, cluster, collecting, read, write
 
 WRITERS, READERS, ROOMS = 4, 4, 2
 # More than haproxy needs to notice: two checks of a second each.
@@ -64,12 +64,7 @@ def under_load(made, host, body):
     lonely, answers = User("http://" + host, "lonely"), []
     own = lonely.create_room()
     failures = []
-
-    def run(function, *arguments):
-        try:
-            function(*arguments)
-        except BaseException as error:
-            failures.append(error)
+    run = collecting(failures)
 
     class End:
         """A time that is moved."""

@@ -8,8 +8,8 @@ import PageWidgets
 extension Strings {
   /// Who invites the user, and to what.
   package static func invitation(to room: Room) -> String {
-    guard let inviter = room.inviter else { return Strings[.invitedBySomeone] }
-    return Strings[room.isDirect ? .invitedToChat : .invitedBy, room.displayName(of: inviter).string]
+    guard let inviter = room.inviter else { return self[.invitedBySomeone] }
+    return self[room.isDirect ? .invitedToChat : .invitedBy, room.displayName(of: inviter).string]
   }
 
   package static func words(for name: RoomName) -> String {
@@ -23,7 +23,7 @@ extension Strings {
 
   /// How many are in a room, and how many are invited.
   package static func memberCount(of room: Room) -> String {
-    let members = Strings[.members, count: room.joinedMemberCount]
+    let members = self[.members, count: room.joinedMemberCount]
     guard room.invitedMemberCount > 0 else { return members }
     return self[.joinedAndInvited, members, self[.invitedCount, count: room.invitedMemberCount]]
   }

@@ -48,6 +48,7 @@ actor NodeLink {
       stream = OutgoingStream(
         to: host, port: port, on: loop, drained: { self.assumeIsolated { $0.resumeSender() } },
         tell: { event in
+          // Its bytes are good during the call, and the call is on the loop of this actor.
           nonisolated(unsafe) let event = event
           self.assumeIsolated { $0.take(event) }
         })

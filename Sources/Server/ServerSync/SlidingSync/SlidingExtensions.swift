@@ -175,7 +175,7 @@ extension SlidingContext {
 
 extension SyncContext {
   /// The same with another beginning.
-  func since(_ position: SyncPosition) -> SyncContext {
+  fileprivate func since(_ position: SyncPosition) -> SyncContext {
     SyncContext(
       request: request, from: position, to: to, toDeviceFrom: toDeviceFrom, hasOwnNews: hasOwnNews || position.position < since,
       delivery: delivery, sources: sources, rows: rows)
