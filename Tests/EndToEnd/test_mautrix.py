@@ -1,6 +1,7 @@
 """A second client library of other people, mautrix with its own encryption machine (libolm), does what a person would do."""
 import asyncio
 import logging
+from collections import deque
 
 from mautrix.client import Client
 from mautrix.client.state_store import MemoryStateStore
@@ -14,7 +15,21 @@ from mautrix.types import (EventType, MediaMessageEventContent, Membership, Mess
 from client import PASSWORD, Api, fresh, register
 from harness import PATIENCE, test
 
-logging.getLogger("mau").setLevel(logging.CRITICAL)
+class Log(logging.Handler):
+    """What mautrix writes is read only where something was waited for in vain."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.lines = deque(maxlen=40)
+
+    def emit(self, record):
+        self.lines.append(f"{record.name}: {record.getMessage()} {record.exc_info[1] if record.exc_info else ''}")
+
+
+LOG = Log()
+logging.getLogger("mau").setLevel(logging.DEBUG)
+logging.getLogger("mau").addHandler(LOG)
+logging.getLogger("mau").propagate = False
 ENCRYPTION = {"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}
 
 
@@ -60,13 +75,17 @@ class Person:
 
     async def hears(self, condition, seconds=PATIENCE):
         """The first event that fits, of those heard or to be heard."""
-        async with asyncio.timeout(seconds):
-            while True:
-                self.news.clear()
-                for event in self.events:
-                    if condition(event):
-                        return event
-                await self.news.wait()
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    self.news.clear()
+                    for event in self.events:
+                        if condition(event):
+                            return event
+                    await self.news.wait()
+        except TimeoutError:
+            heard = [(str(event.type), getattr(event, "sender", None)) for event in self.events]
+            raise AssertionError(f"{self.id} waited in vain and heard {heard}; {list(LOG.lines)}") from None
 
 
 def says(body):
