@@ -247,7 +247,11 @@ import Testing
     #expect(host.body("/createRoom")?["is_direct"]?.bool == true)
     #expect(host.body("/createRoom")?["preset"]?.string == "trusted_private_chat")
     host.answer("/createRoom", #"{"room_id":"!dm:test"}"#)
+    // What another device has written stays.
+    host.answer("/account_data/m.direct", #"{"email:x":["!q:test"]}"#)
     #expect(host.body("/account_data/m.direct")?["@carol:test"]?.elements.map { $0.string ?? "" } == ["!dm:test"])
+    #expect(host.body("/account_data/m.direct")?["email:x"] != nil)
+    host.answer("/account_data/m.direct", "{}")
     host.sync(
       Wire.join([Wire.member("@carol:test", "invite", name: "Carol", "$ci")], room: "!dm:test"),
       extra:
@@ -281,6 +285,7 @@ import Testing
     )
     host.command(.rooms(.join("!i:test")))
     host.answer("/rooms/%21i%3Atest/join", #"{"room_id":"!i:test"}"#)
+    host.answer("/account_data/m.direct", status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#)
     #expect(host.body("/account_data/m.direct")?["@alice:test"] != nil)
     host.command(.rooms(.join("nonsense")))
     #expect(host.result() == "invalidRoomAddress")

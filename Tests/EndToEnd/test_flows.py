@@ -429,7 +429,8 @@ async def _(test):
         # Whether there is a recovery key only the server can say, once the settings ask. What it takes to register it says
         # in a 401, which may come after this test has begun to listen.
         answers = ("/account_data/m.secret_storage.default_key", "/v3/register")
-        errors = [error for error in errors if not error[1].endswith(answers)]
+        # People and rooms that other tests have left on this server have pictures that are none.
+        errors = [error for error in errors if not error[1].endswith(answers) and "/media/thumbnail/" not in error[1]]
         assert not errors, errors
 
 

@@ -88,6 +88,7 @@ struct DetailsTests {
     #expect(page.body(of: "/state/m.room.power_levels").contains(#""@boris:chat.example":50"#))
     let check = try #require(page.all("ma-check").first { $0.allText == Strings[.ignoreUser] }?.children.first)
     page.dom.fire(.change, on: check.node, x: 1)
+    page.answer("m.ignored_user_list", "{}")
     #expect(page.body(of: "m.ignored_user_list").contains("@boris:chat.example"))
     page.click(Strings[.ban])
     page.type("Spam", into: Strings[.reasonOptional])

@@ -53,7 +53,8 @@ public struct Client: Sendable {
   // MARK: Room list and spaces
 
   var roomLists = RoomLists()
-  var directChanges = DirectChanges()
+  var directChanges = AccountListChanges<DirectChange>()
+  var ignoreChanges = AccountListChanges<IgnoreChange>()
   /// Rooms visited last, the last one first. They follow the account.
   public internal(set) var breadcrumbs = Breadcrumbs()
   /// The spaces the user is in, and what is in them.

@@ -267,4 +267,38 @@ import Testing
     host.answer("/pushrules/", "{}")
     #expect(host.client.pushRules.rule(.sender, "@bob:test") == nil)
   }
+
+  private static func told(_ rules: String) -> String {
+    #","account_data":{"events":[{"type":"m.push_rules","content":\#(rules)}]}"#
+  }
+
+  @Test func `rules of a sync that was under way while one was changed may be from before: the server is asked`() {
+    let before = #"{"global":{"content":[{"rule_id":"tea","pattern":"tea","enabled":true,"actions":["notify"]}]}}"#
+    var host = Host.inRoom()
+    host.command(.account(.changeNotifications(.mode(.test, .mute))), id: 11)
+    host.answer("/pushrules/global/override/", "{}")
+    #expect(host.result(11) == "done")
+    host.sync(extra: Self.told(before))
+    #expect(host.client.pushRules.mode(of: .test) == .mute)
+    #expect(host.store[StoreKey.data(.pushRules)] == nil)
+
+    // The answer is older than the next change.
+    host.command(.account(.changeNotifications(.mode(.test, nil))), id: 12)
+    #expect(host.waiting.contains { $0.request.method == .delete && $0.request.target.contains("/pushrules/global/override/") })
+    host.answer("/pushrules/global/override/", "{}")
+    #expect(host.result(12) == "done")
+    host.answer("/v3/pushrules/", before)
+    #expect(host.client.pushRules.keywords.isEmpty)
+    host.answer("/v3/pushrules/", before)
+    #expect(host.client.pushRules.keywords == ["tea"])
+    #expect(host.client.pushRules.mode(of: .test) == nil)
+    #expect(host.store[StoreKey.data(.pushRules)] == Array(before.utf8))
+
+    // One that was asked for afterwards is right.
+    let after = #"{"global":{"content":[{"rule_id":"cake","pattern":"cake","enabled":true,"actions":["notify"]}]}}"#
+    host.sync()
+    host.sync(extra: Self.told(after))
+    #expect(host.client.pushRules.keywords == ["cake"])
+    #expect(host.request("/pushrules/") == nil)
+  }
 }

@@ -55,6 +55,7 @@ import Testing
     let stored = host.store[StoreKey.data(.pushRules)]
     #expect(stored != nil)
     host.command(.people(.setIgnored(Self.alice, true)))
+    host.answer("/account_data/m.ignored_user_list", status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#)
     #expect(host.body("/account_data/m.ignored_user_list") != nil)
     host.answer("/account_data/m.ignored_user_list", "{}")
     host.sync(extra: Self.list("@alice:test"))
@@ -112,19 +113,38 @@ import Testing
     #expect(host.client.room(.test)?.typing == [UserID(trusted: "@bob:test")])
   }
 
+  static let path = "/account_data/m.ignored_user_list"
+
   @Test func `the ignore list keeps unknown members, and users cannot add themselves`() {
     var host = Host.inRoom()
-    host.sync(extra: Self.list("@x:test", "no user"))
+    let list = #"{"ignored_users":{"@x:test":{"since":1},"no user":{"since":1}}}"#
     host.command(.people(.setIgnored(Self.alice, true)))
-    let users = host.body("/account_data/m.ignored_user_list")?["ignored_users"]
+    host.answer(Self.path, list)
+    let users = host.body(Self.path)?["ignored_users"]
     #expect(users?.members.map { $0.key.string } == ["@x:test", "no user", "@alice:test"])
     #expect(users?["@x:test"]?["since"]?.integer == 1)
-    host.answer("/account_data/m.ignored_user_list", "{}")
+    host.answer(Self.path, "{}")
     #expect(host.result() == "done")
     host.command(.people(.setIgnored(UserID(trusted: "@me:test"), true)))
     #expect(host.result() == "ownUserID")
     host.command(.people(.setIgnored(UserID(trusted: "@x:test"), true)))
+    host.answer(Self.path, list)
     #expect(host.result() == "done")
-    #expect(host.request("/account_data/m.ignored_user_list") == nil)
+    #expect(host.request(Self.path) == nil)
+  }
+
+  @Test func `who ignores two people at once ignores both, and who takes one back before a sync has told it ignores one`() {
+    var host = Host.inRoom()
+    host.command(.people(.setIgnored(Self.alice, true)), id: 11)
+    host.command(.people(.setIgnored(UserID(trusted: "@bob:test"), true)), id: 12)
+    host.answer(Self.path, status: 404, #"{"errcode":"M_NOT_FOUND","error":""}"#)
+    #expect(host.body(Self.path)?["ignored_users"]?.members.map { $0.key.string } == ["@alice:test", "@bob:test"])
+    host.command(.people(.setIgnored(Self.alice, false)), id: 13)
+    host.answer(Self.path, "{}")
+    #expect(host.result(11) == "done" && host.result(12) == "done" && host.result(13) == "nothing")
+    host.answer(Self.path, #"{"ignored_users":{"@alice:test":{},"@bob:test":{}}}"#)
+    #expect(host.body(Self.path)?["ignored_users"]?.members.map { $0.key.string } == ["@bob:test"])
+    host.answer(Self.path, status: 500, "{}")
+    #expect(host.result(13) != "nothing" && host.result(13) != "done")
   }
 }

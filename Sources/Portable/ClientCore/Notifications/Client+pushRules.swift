@@ -9,6 +9,12 @@ struct PushRuleState: Sendable {
   var queue: [(change: NotificationChange, command: CommandID)] = []
   /// What is left of the first.
   var steps: [PushRuleChange] = []
+  /// Counts what makes an answer that is still to come old: changes that the server has made, and syncs that told rules.
+  var age = 0
+  /// The sync under way when the server made the last change: what it tells may be from before.
+  var changedDuringSync = 0
+  /// Whether the rules are asked for.
+  var isAsking = false
 }
 
 extension Client {
@@ -32,18 +38,45 @@ extension Client {
 
   // MARK: Reading
 
-  /// Stores that were written before the rules were kept do not get them by a sync.
-  mutating func askForPushRules() {
+  /// Stores that do not have the rules do not get them by a sync.
+  mutating func completePushRules() {
     guard pushRuleState.rules == nil, syncLoop.position.token != nil else { return }
-    request(.getPushRules, Endpoint.getPushRules.path(), for: .ownPushRules)
+    askForPushRules()
   }
 
-  mutating func ownPushRulesAnswered(_ answer: Answer) {
-    guard case .success(let json) = answer, pushRuleState.rules == nil, json["global"] != nil, let user = session?.userID
-    else { return }
-    pushRuleState.rules = PushRuleSet(ofServer: json, for: user)
+  private mutating func askForPushRules() {
+    pushRuleState.isAsking = true
+    request(.getPushRules, Endpoint.getPushRules.path(), for: .ownPushRules(age: pushRuleState.age))
+  }
+
+  mutating func ownPushRulesAnswered(_ answer: Answer, age: Int) {
+    guard pushRuleState.isAsking else { return }
+    pushRuleState.isAsking = false
+    guard case .success(let json) = answer, json["global"] != nil, let user = session?.userID else { return }
+    guard age == pushRuleState.age else { return askForPushRules() }
+    take(PushRuleSet(ofServer: json, for: user))
     write([.put(key: StoreKey.data(.pushRules), value: Array(json.bytes))])
+  }
+
+  /// A sync tells the rules. One that was under way while a rule was changed may tell those from before the change: the next change would
+  /// be worked out from them. The server is asked then.
+  mutating func takePushRules(of sync: PreparedSync) {
+    guard let rules = sync.pushRules else { return }
+    pushRuleState.age += 1
+    guard sync.number > pushRuleState.changedDuringSync else {
+      write([.delete(key: StoreKey.data(.pushRules))])
+      if !pushRuleState.isAsking { askForPushRules() }
+      return
+    }
+    pushRuleState.isAsking = false
+    take(rules)
+  }
+
+  private mutating func take(_ rules: PushRuleSet) {
+    let wereKnown = pushRuleState.rules != nil
+    pushRuleState.rules = rules
     notify(.pushRules)
+    if wereKnown { recountAllUnread() }
   }
 
   // MARK: Changing
@@ -76,6 +109,8 @@ extension Client {
       guard case .remove = step, case .refused(404, _, _, _) = error else { return endPushRuleChange(.failed(error)) }
     }
     pushRuleState.rules = step.applied(to: pushRules)
+    pushRuleState.age += 1
+    pushRuleState.changedDuringSync = syncLoop.started
     notify(.pushRules)
     sendPushRuleStep()
   }

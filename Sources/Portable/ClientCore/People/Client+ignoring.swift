@@ -1,15 +1,46 @@
 import JSON
 import MatrixModel
 
+/// A change of `m.ignored_user_list`.
+struct IgnoreChange: Sendable {
+  let user: UserID
+  let isIgnored: Bool
+}
+
 /// What ignored users say is not shown: neither in timelines, nor in previews, nor that they write; what they do to the room is.
 /// Spec: "Ignoring Users".
 extension Client {
   mutating func setIgnored(_ user: UserID, _ isIgnored: Bool, _ command: CommandID) {
     guard user != session?.userID else { return finish(command, .failed(.ownUserID)) }
-    guard ignoredUsers.contains(user) != isIgnored else { return finish(command, .done) }
-    var changed = ignoredUsers
-    changed.set(user, isIgnored)
-    setAccountData(.ignoredUserList, changed.content, .command(command))
+    ignoreChanges.append(IgnoreChange(user: user, isIgnored: isIgnored), command)
+    readIgnoredUsers()
+  }
+
+  private mutating func readIgnoredUsers() {
+    guard let user = session?.userID, ignoreChanges.begin() else { return }
+    request(.getAccountData, Endpoint.getAccountData.path(user.text, EventType.ignoredUserList.text), for: .readIgnoredUsers)
+  }
+
+  mutating func ignoredUsersRead(_ answer: Answer) {
+    let changes = ignoreChanges.take()
+    var list: IgnoredUsers
+    switch answer {
+    case .success(let json): list = IgnoredUsers(content: json)
+    // Nobody was ever ignored.
+    case .refused(let error, _) where error.status == 404: list = IgnoredUsers()
+    default: return endIgnoreChange(answer.error ?? .badAnswer)
+    }
+    let old = list.users
+    for change in changes { list.set(change.user, change.isIgnored) }
+    guard list.users != old else { return endIgnoreChange(nil) }
+    setAccountData(.ignoredUserList, list.content, .writeIgnoredUsers)
+  }
+
+  mutating func ignoredUsersWritten(_ answer: Answer) { endIgnoreChange(answer.error) }
+
+  private mutating func endIgnoreChange(_ error: ClientError?) {
+    for command in ignoreChanges.end() { finish(command, error.map { .failed($0) } ?? .done) }
+    readIgnoredUsers()
   }
 
   /// A sync has brought the list.

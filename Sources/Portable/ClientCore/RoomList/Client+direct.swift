@@ -1,67 +1,59 @@
 import JSON
 import MatrixModel
 
-/// Changes of `m.direct` that wait for their turn. The account has one list for all of its devices: it is read anew before it is changed, and
-/// only one change is on its way at a time.
-struct DirectChanges: Sendable {
-  struct Change: Sendable {
-    let room: RoomID
-    let user: UserID?
-    let command: CommandID
-  }
-
-  var waiting: [Change] = []
-  /// Their list is on its way to the server.
-  var sent: [CommandID] = []
-  var isUnderWay = false
+/// A change of `m.direct`: the room is a chat with that user, or with nobody.
+struct DirectChange: Sendable {
+  let room: RoomID
+  let user: UserID?
 }
 
 extension Client {
   mutating func setDirect(_ room: RoomID, _ user: UserID?, _ id: CommandID) {
     guard rooms[room] != nil else { return finish(id, .failed(.unknownRoom)) }
     if user == session?.userID { return finish(id, .failed(.ownUserID)) }
-    directChanges.waiting.append(DirectChanges.Change(room: room, user: user, command: id))
+    directChanges.append(DirectChange(room: room, user: user), id)
+    readDirect()
+  }
+
+  /// Of a room that was just made. It counts at once.
+  mutating func addDirect(_ room: RoomID, with user: UserID, isKnownToServer: Bool = false) {
+    guard directRooms.user(of: room) == nil else { return }
+    directRooms.add(room, with: user)
+    guard !isKnownToServer else { return }
+    directChanges.append(DirectChange(room: room, user: user), 0)
     readDirect()
   }
 
   private mutating func readDirect() {
-    guard !directChanges.waiting.isEmpty, !directChanges.isUnderWay, let user = session?.userID else { return }
-    directChanges.isUnderWay = true
+    guard let user = session?.userID, directChanges.begin() else { return }
     request(.getAccountData, Endpoint.getAccountData.path(user.text, EventType.direct.text), for: .readDirect)
   }
 
   mutating func directAnswered(_ answer: Answer) {
-    let changes = directChanges.waiting
-    directChanges.waiting = []
+    let changes = directChanges.take()
     switch answer {
     case .success(let json): directRooms = DirectRooms(content: json)
     // Nobody ever had one.
     case .refused(let error, _) where error.status == 404: directRooms = DirectRooms()
-    default:
-      directChanges.isUnderWay = false
-      for change in changes { finish(change.command, .failed(answer.error ?? .badAnswer)) }
-      return
+    default: return endDirectChange(answer.error ?? .badAnswer)
     }
     for change in changes {
       directRooms.remove(change.room)
       if let user = change.user { directRooms.add(change.room, with: user) }
     }
-    directChanges.sent = changes.map { $0.command }
     setAccountData(.direct, directRooms.content, .writeDirect)
   }
 
-  mutating func directWritten(_ answer: Answer) {
-    directChanges.isUnderWay = false
-    let commands = directChanges.sent
-    directChanges.sent = []
-    for command in commands { finish(command, answer.error.map { .failed($0) } ?? .done) }
+  mutating func directWritten(_ answer: Answer) { endDirectChange(answer.error) }
+
+  private mutating func endDirectChange(_ error: ClientError?) {
+    for command in directChanges.end() { finish(command, error.map { .failed($0) } ?? .done) }
     readDirect()
   }
 
   /// Nobody will hear of the end in this session.
-  mutating func endDirectChanges() {
-    let commands = directChanges.waiting.map { $0.command } + directChanges.sent
-    directChanges = DirectChanges()
+  mutating func endListChanges() {
+    let commands = directChanges.endAll() + ignoreChanges.endAll()
     if breadcrumbs.isUnderWay { breadcrumbs.isDirty = true }
     breadcrumbs.isUnderWay = false
     for command in commands { finish(command, .failed(.notSignedIn)) }

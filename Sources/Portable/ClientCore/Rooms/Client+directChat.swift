@@ -65,11 +65,7 @@ extension Client {
     }
     noteArriving(room)
     if rooms[room]?.membership != .join { arriving.directRooms[user] = room }
-    if directRooms.user(of: room) == nil {
-      directRooms.add(room, with: user)
-      // The extension has done it by itself.
-      if !(extensions.offered?.contains(.direct) ?? false) { setAccountData(.direct, directRooms.content, .forgettable) }
-    }
+    addDirect(room, with: user, isKnownToServer: extensions.offered?.contains(.direct) ?? false)
     for id in [id] + waiting { finish(id, .room(room)) }
   }
 

@@ -120,10 +120,7 @@ extension Client {
       return finish(id, .failed(answer.error ?? .badAnswer))
     }
     noteArriving(room)
-    if let directUser, directRooms.user(of: room) == nil {
-      directRooms.add(room, with: directUser)
-      setAccountData(.direct, directRooms.content, .forgettable)
-    }
+    if let directUser { addDirect(room, with: directUser) }
     finish(id, .room(room))
   }
 

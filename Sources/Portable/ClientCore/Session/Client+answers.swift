@@ -43,9 +43,11 @@ extension Client {
     case .breadcrumbs: breadcrumbsAnswered()
     case .readDirect: directAnswered(answer)
     case .writeDirect: directWritten(answer)
+    case .readIgnoredUsers: ignoredUsersRead(answer)
+    case .writeIgnoredUsers: ignoredUsersWritten(answer)
     case .spaceChild(let child, let space, let change, let command):
       spaceChildAnswered(answer, child, in: space, change, command)
-    case .ownPushRules: ownPushRulesAnswered(answer)
+    case .ownPushRules(let age): ownPushRulesAnswered(answer, age: age)
     case .pushRule: pushRuleAnswered(answer)
     case .capabilities: capabilitiesAnswered(answer)
     case .powerLevels(let room, let subject, let level, let command):

@@ -9,7 +9,7 @@ extension Client {
     if let user = session?.userID {
       request(.getUserProfile, Endpoint.getUserProfile.path(user.text), for: .ownProfile)
     }
-    askForPushRules()
+    completePushRules()
   }
 
   mutating func logOut(_ id: CommandID) {
@@ -92,7 +92,7 @@ extension Client {
     drafts.passed.timer = nil
     expiryTimer = nil
     interruptedPages.timer = nil
-    endDirectChanges()
+    endListChanges()
     endEventLoads(with: error)
     endUnreadEvidence(with: error)
     endPushRuleChanges()

@@ -74,10 +74,12 @@ indirect enum RequestPurpose: Sendable {
   case breadcrumbs
   case readDirect
   case writeDirect
+  case readIgnoredUsers
+  case writeIgnoredUsers
   // Spaces
   case spaceChild(RoomID, in: RoomID, SpaceChildChange, CommandID)
   // Notifications
-  case ownPushRules
+  case ownPushRules(age: Int)
   case pushRule(CommandID)
   // People
   case capabilities

@@ -7,12 +7,7 @@ extension Client {
     guard let user = session?.userID else { return }
     if let direct = sync.directRooms { directRooms = direct }
     if let breadcrumbs = sync.breadcrumbs { take(breadcrumbs) }
-    if let rules = sync.pushRules {
-      let wereKnown = pushRuleState.rules != nil
-      pushRuleState.rules = rules
-      notify(.pushRules)
-      if wereKnown { recountAllUnread() }
-    }
+    takePushRules(of: sync)
     if let wishes = sync.notificationWishes {
       var isAsBefore = wishes.quietHours == notificationWishes.quietHours
       isAsBefore = isAsBefore && wishes.snoozedUntilMilliseconds == notificationWishes.snoozedUntilMilliseconds
