@@ -40,7 +40,8 @@ struct StoredMachine {
 
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Begins in a process of its own. Returns the milliseconds from the closed file to a machine that is ready, and the most kilobytes of the process.
+  /// Begins in a process of its own. Returns the milliseconds from the closed file to a machine that is ready, and the kilobytes
+  /// that it took at its peak.
   func startElsewhere() throws -> (milliseconds: Double, kilobytes: Double) {
     let process = Process(), pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe")

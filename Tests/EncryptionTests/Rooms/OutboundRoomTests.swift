@@ -93,6 +93,17 @@ private let hour: Int64 = 60 * 60 * 1_000
     #expect(room.missing(Recipients([desk, tablet])).isEmpty)
   }
 
+  @Test func `a device that the key cannot be sent to does not have it, and those behind it do`() throws {
+    var room = room()
+    var keys: [JSON] = []
+    let left = try room.share(with: [desk, tablet]) { key, device in
+      keys.append(key)
+      return device == tablet
+    }
+    #expect(left == [desk] && room.missing(Recipients([desk, tablet])) == [desk])
+    #expect(keys.map(\.bytes).first.map(Array.init) == keys.map(\.bytes).last.map(Array.init) && keys.count == 2)
+  }
+
   @Test func `who gets no key is told once why, and again when the reason changes`() throws {
     var room = room()
     let content = try room.withhold(Recipients.Withheld(desk, .unverified), from: phone.own)
@@ -122,5 +133,17 @@ private let hour: Int64 = 60 * 60 * 1_000
   private func decoded(_ content: JSON, _ name: StaticString) throws -> [UInt8] {
     let text = try #require(content.text(name))
     return try #require(Base64.decode(Array(text.utf8)))
+  }
+}
+
+extension OutboundRoom {
+  /// Gives one device the key, and returns it.
+  mutating func share(with device: DeviceKeys) throws -> JSON {
+    var given: JSON?
+    _ = try share(with: [device]) { key, _ in
+      given = key
+      return true
+    }
+    return try #require(given)
   }
 }

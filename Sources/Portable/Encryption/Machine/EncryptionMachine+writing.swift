@@ -129,16 +129,12 @@ extension EncryptionMachine {
     guard var session = outbound[room] else { return }
     var (keys, refusals): ([ToDeviceRequest.Message], [ToDeviceRequest.Message]) = ([], [])
     var others = withheld
-    for device in devices {
-      if sessions.hasSession(with: device), let key = try? session.share(with: device),
-        let content = encrypted("m.room_key", key, for: device)
-      {
-        keys.append(ToDeviceRequest.Message(device, content))
-      } else {
-        session.forget(device)
-        others.append(Recipients.Withheld(device, .noOlm))
-      }
+    let left = try? session.share(with: devices) { key, device in
+      guard sessions.hasSession(with: device), let content = encrypted("m.room_key", key, for: device) else { return false }
+      keys.append(ToDeviceRequest.Message(device, content))
+      return true
     }
+    others += (left ?? devices).map { Recipients.Withheld($0, .noOlm) }
     for entry in others {
       guard let content = try? session.withhold(entry, from: own) else { continue }
       figures.refusedDevices += 1

@@ -67,11 +67,18 @@ package struct OutboundRoom: Sendable {
     recipients.readers.filter { holders[Holder($0)] == nil }
   }
 
-  /// The content of `m.room_key`, for a device that then has it.
-  package mutating func share(with device: DeviceKeys) throws(JSONError) -> JSON {
-    holders[Holder(device)] = session.index
-    told[Holder(device)] = nil
-    return try content(session.sharedKey)
+  /// Hands out the content of `m.room_key`, which is signed once for all of them, device by device. Each that `send` has sent it to has the key
+  /// then. Returns the others.
+  package mutating func share(
+    with devices: [DeviceKeys], _ send: (_ key: JSON, DeviceKeys) -> Bool
+  ) throws(JSONError) -> [DeviceKeys] {
+    let key = try content(session.sharedKey)
+    return devices.filter { device in
+      guard send(key, device) else { return true }
+      holders[Holder(device)] = session.index
+      told[Holder(device)] = nil
+      return false
+    }
   }
 
   /// The content of `m.room_key` for a device that could not open the message with it, from the index on that it had; nil for other devices.
