@@ -111,25 +111,55 @@ async def measure(server, browser, messages):
         await peer.ask("send", text="the first of all")
         await person.sees("the first of all")
         worker = await worker_of(page)
-        await page.context.set_offline(True)
-        for number in range(messages):
-            await peer.ask("send", text=f"message {number} of many, as long as people's messages are in the mean")
-        await until(lambda: said(reader, room, messages))
         await worker.evaluate(COUNT)
-        await page.evaluate(MAIN_THREAD)
-        await page.context.set_offline(False)
-        await person.sees(f"message {messages - 1} of many, as long as people's messages are in the mean")
-        # Up to where the gap began: the page fills what of it comes into view. No step is longer than the screen, so that it passes no gap.
-        oldest = page.get_by_text("message 0 of many, as long as people's messages are in the mean", exact=True)
-        while not await oldest.count():
-            await page.evaluate(CLIMB)
-            await asyncio.sleep(0.05)
-        await page.wait_for_function(IS_QUIET)
-        busy, longest = await worker.evaluate("[busy, longest]")
-        row(f"{messages:,} messages of a gap, the Worker's part", f"{busy:.0f} ms, {busy * 1_000 / messages:.0f} µs each")
-        row("… the longest piece of it", f"{longest:.0f} ms")
-        await main_thread(page, messages)
+        for turn in ("first", "next"):
+            await page.context.set_offline(True)
+            for number in range(messages):
+                await peer.ask("send", text=text_of(turn, number))
+            await until(lambda: said(reader, room, (1 if turn == "first" else 2) * messages))
+            await worker.evaluate("busy = longest = 0")
+            await page.evaluate(MAIN_THREAD)
+            script = await read_all(person, turn, messages)
+            busy, longest = await worker.evaluate("[busy, longest]")
+            row(f"the {turn} {messages:,} messages of a gap, the Worker's part", f"{busy:.0f} ms, {busy * 1_000 / messages:.0f} µs each")
+            row("… the longest piece of it", f"{longest:.0f} ms")
+            await main_thread(page, messages)
         await peer.end()
+    plain = reader.create_room(preset="private_chat", name="Square", invite=[writer.user_id])
+    writer.join(plain)
+    await person.entry("Square").click()
+    await person.composer.wait_for()
+    await page.context.set_offline(True)
+    for number in range(messages):
+        writer.send(plain, text_of("clear", number))
+    clear = await read_all(person, "clear", messages)
+    row("… all scripts of the main thread, and where the same is said in the clear", f"{script * 100 / messages:.1f} and {clear * 100 / messages:.1f} ms for each hundred")
+
+
+def text_of(turn, number):
+    return f"{turn} message {number} of many, as long as people's messages are in the mean"
+
+
+async def read_all(person, turn, messages):
+    """Comes back after the messages and looks at all of them. Returns the milliseconds of the main thread's scripts."""
+    page = person.page
+    metrics = await page.context.new_cdp_session(page)
+    await metrics.send("Performance.enable")
+    before = await script_milliseconds(metrics)
+    await page.context.set_offline(False)
+    await person.sees(text_of(turn, messages - 1))
+    # Up to where the gap began: the page fills what of it comes into view. No step is longer than the screen, so that it passes no gap.
+    oldest = page.get_by_text(text_of(turn, 0), exact=True)
+    while not await oldest.count():
+        await page.evaluate(CLIMB)
+        await asyncio.sleep(0.05)
+    await page.wait_for_function(IS_QUIET)
+    return await script_milliseconds(metrics) - before
+
+
+async def script_milliseconds(metrics):
+    values = (await metrics.send("Performance.getMetrics"))["metrics"]
+    return 1_000 * next(value["value"] for value in values if value["name"] == "ScriptDuration")
 
 
 async def main_thread(page, messages=None):
