@@ -135,7 +135,7 @@ struct ToolTests {
     quick = ["🐈"]
     screen.timeline.renewTools()
     #expect(signs().map(\.text) == ["🐈"])
-    for (width, isNarrow) in [(900.0, true), (901, false)] {
+    for (width, isNarrow) in [(760.0, true), (761, false)] {
       screen.dom.fire(.resize, on: screen.scroller, x: width, y: 600)
       #expect((screen.dom[screen.timeline.root].attributes["data-narrow"] != nil) == isNarrow)
     }

@@ -10,7 +10,7 @@ final class RowFiller<D: DOM> {
   private let position: Atom
   private let setSize: Atom
   private let expanded: Atom
-  private let avatars: [Atom]
+  private let avatars: [Atom], names: [Atom]
 
   init(_ dom: D, _ options: TimelineOptions) {
     self.dom = dom
@@ -21,9 +21,8 @@ final class RowFiller<D: DOM> {
     position = dom.atom("aria-posinset")
     setSize = dom.atom("aria-setsize")
     expanded = dom.atom("aria-expanded")
-    var avatars: [Atom] = []
-    for colour in 0..<Initials.colourCount { avatars.append(dom.atom("mg-avatar mg-colour-\(colour)")) }
-    self.avatars = avatars
+    avatars = (0..<Initials.colourCount).map { dom.atom("mg-avatar mg-colour-\($0)") }
+    names = (0..<Initials.colourCount).map { dom.atom("mg-name mg-colour-\($0)") }
   }
 
   func fill(_ view: RowView, _ row: TimelineRow, _ decor: Decor, _ context: PartContext) {
@@ -104,6 +103,7 @@ final class RowFiller<D: DOM> {
     let showsName = decor.contains(.first) && !decor.contains(.own)
     let showsAvatar = decor.contains(.avatar)
     set(view, .name, showsName ? message.sender.name : "")
+    if showsName { dom.setClass(view.slot(.name), names[message.sender.colour]) }
     setRole(view, showsName ? message.sender.role : "")
     set(view, .initials, showsAvatar ? message.sender.initials : "")
     if showsAvatar {

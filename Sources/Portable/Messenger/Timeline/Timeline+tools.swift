@@ -8,7 +8,7 @@ struct RowTools {
   var row: Node = .none
 
   /// Up to this many pixels a list has no room for the reactions.
-  static let narrowWidth = 900.0
+  static let narrowWidth = 760.0
   static let offered: ActionSet = [.addReaction, .reply, .menu]
 }
 
