@@ -22,10 +22,14 @@ package enum EncryptionLimits {
   package static let toDeviceOfSync = 10_000
   /// Messages, and pages of them, that are read of a dehydrated device.
   package static let eventsOfDehydrated = 50_000, pagesOfDehydrated = 5_000
-  /// Keys of rooms that one user may bring within an hour, and one who shares no encrypted room with the account's user.
+  /// Keys of rooms and refusals that one user may bring within an hour, and one who shares no encrypted room with the account's user.
   package static let roomKeysOfUser = 2_000, roomKeysOfStranger = 100
   /// Users whose devices could not begin a session with this one.
   package static let unreachedUsers = 1_000
+  /// Containers inside each other in an answer: as many as the client reads (`Answer.parse`), so that no answer passes the machine by.
+  package static let depthOfAnswer = 1_000
+  /// How deep in an answer events stand. Contents of events may be deeper.
+  static let depthOfEvents = 64
   /// Devices whose sessions are in memory, and sessions of rooms.
   package static let cachedDevices = 2_000, cachedRoomKeys = 1_000
 }

@@ -170,13 +170,14 @@ package struct RoomSearch: Sendable {
       return events[spans.position(of: document)]?.first { $0.place == place }
     }
     for document in page {
-      guard case .message(var match)? = event(document)?.kind else { continue }
+      guard let original = event(document), case .message(var match) = original.kind else { continue }
       // The newest first.
       let changes = spans.changes(of: document).compactMap { event($0) }
       guard !changes.contains(where: { $0.redacts(match.eventID) }) else { continue }
       let edit = changes.first { change in
         guard case .edit(let target, _) = change.kind else { return false }
         return target == match.eventID && change.sender == match.sender && !spans.isRedacted(change.eventID)
+          && (change.wasEncrypted || !original.wasEncrypted)
       }
       if case .edit(_, let content)? = edit?.kind { match = match.edited(content) }
       if words.areFound(in: match.content.searchedTexts) { found.append(match) }

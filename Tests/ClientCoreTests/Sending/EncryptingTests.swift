@@ -249,6 +249,95 @@ import Testing
     #expect(plain.items().allSatisfy { $0.trust == nil })
   }
 
+  private static func marked(_ trust: String) -> String {
+    #","martlet.decrypted":{"sender_key":"A","proven":true,"trust":"\#(trust)"}"#
+  }
+
+  private static func edit(_ body: String, of target: String, _ id: String, _ mark: String = "") -> String {
+    let content =
+      #"{"msgtype":"m.text","body":"* \#(body)","m.new_content":{"msgtype":"m.text","body":"\#(body)"},"#
+      + #""m.relates_to":{"rel_type":"m.replace","event_id":"\#(target)"}}"#
+    return Wire.event("m.room.message", id, content, extra: mark)
+  }
+
+  @Test func `a server's words in clear text edit nothing that came encrypted`() throws {
+    var host = Self.encrypting()
+    let said = #"{"msgtype":"m.text","body":"said"}"#
+    let bundle = #","unsigned":{"m.relations":{"m.replace":\#(Self.edit("forged", of: "$b", "$e1"))}}"#
+    host.sync(
+      Wire.join([
+        Wire.event("m.room.message", "$b", said, extra: Self.marked("verified") + bundle),
+        Wire.event("m.room.message", "$m", said, extra: Self.marked("verified"))
+      ]), isDecrypted: true)
+    host.sync(Wire.join([Self.edit("forged", of: "$m", "$e2", Self.marked("unencrypted"))]), isDecrypted: true)
+    host.sync(Wire.join([Self.edit("forged", of: "$m", "$e3")]))
+    for var host in [host, host.restarted()] {
+      host.command(.timeline(.openRoom(.test)))
+      #expect(host.texts().suffix(2) == ["said", "said"] && host.items().suffix(2).allSatisfy { !$0.isEdited })
+      #expect(host.client.room(.test)?.preview?.content?.body == "said")
+    }
+  }
+
+  @Test func `an edited message is proven as far as the event and the edit both are`() throws {
+    var host = Self.encrypting()
+    let said = Wire.event("m.room.message", "$m", #"{"msgtype":"m.text","body":"said"}"#, extra: Self.marked("verified"))
+    host.sync(Wire.join([said, Self.edit("changed", of: "$m", "$e", Self.marked("unsigned"))]), isDecrypted: true)
+    #expect(host.texts().last == "changed" && host.items().last?.trust == .unsignedDevice)
+    host.handle(.decrypted(.test, [try JSON.parse(Array(Self.edit("changed", of: "$m", "$e", Self.marked("pinned")).utf8))]))
+    #expect(host.items().last?.trust == .pinned)
+    let less = said.replacing("verified", with: "changed")
+    host.handle(.decrypted(.test, [try JSON.parse(Array(less.utf8))]))
+    #expect(host.texts().last == "changed" && host.items().last?.trust == .identityChanged)
+  }
+
+  @Test func `a server's votes in clear text count in no poll that came encrypted`() throws {
+    var host = Self.encrypting()
+    let poll =
+      #"{"m.poll":{"kind":"m.disclosed","max_selections":1,"question":{"m.text":[{"body":"Tea?"}]},"answers":["#
+      + #"{"m.id":"y","m.text":[{"body":"Yes"}]},{"m.id":"n","m.text":[{"body":"No"}]}]},"m.text":[{"body":"Tea?"}]}"#
+    let relation = #""m.relates_to":{"rel_type":"m.reference","event_id":"$p"}"#
+    func vote(_ id: String, _ answer: String, _ mark: String = "") -> String {
+      Wire.event("m.poll.response", id, by: "@bob:test", #"{"m.selections":["\#(answer)"],\#(relation)}"#, extra: mark)
+    }
+    host.sync(
+      Wire.join([
+        Wire.event("m.poll.start", "$p", poll, extra: Self.marked("verified")), vote("$v", "y", Self.marked("verified")),
+        vote("$w", "n"), Wire.event("m.poll.end", "$x", #"{"m.text":[{"body":"x"}],\#(relation)}"#)
+      ]), isDecrypted: true)
+    guard case .message(let message)? = host.items().last?.content, case .poll(let shown) = message.details else {
+      Issue.record("\(host.texts())")
+      return
+    }
+    #expect(shown.answers.map { $0.voters.count } == [1, 0] && shown.endedAtMilliseconds == nil)
+  }
+
+  @Test func `trust that comes late is for what came encrypted, and from the same sender`() throws {
+    var host = Self.encrypting()
+    let clear = Wire.event("m.room.message", "$c", #"{"msgtype":"m.text","body":"forged"}"#)
+    let said = Wire.event("m.room.message", "$m", #"{"msgtype":"m.text","body":"said"}"#, extra: Self.marked("unsigned"))
+    host.sync(Wire.join([clear, said]), isDecrypted: true)
+    let late = [
+      clear.replacing("}}", with: "}" + Self.marked("verified") + "}"),
+      said.replacing("unsigned", with: "verified").replacing("@alice:test", with: "@bob:test")
+    ]
+    host.handle(.decrypted(.test, try late.map { try JSON.parse(Array($0.utf8)) }))
+    #expect(host.items().suffix(2).map(\.trust) == [.unencrypted, .unsignedDevice])
+  }
+
+  @Test func `calls in an encrypted room are told of only if they came encrypted`() throws {
+    var host = Self.encrypting()
+    host.client.reportsCalls = true
+    let invite = #"{"call_id":"1","party_id":"a","version":"1","lifetime":60000,"offer":{"type":"offer","sdp":"x"}}"#
+    host.sync(
+      Wire.join([
+        Wire.event("m.call.invite", "$f", invite), Wire.event("m.call.invite", "$g", invite, extra: Self.marked("unencrypted")),
+        Wire.event("m.call.invite", "$i", invite, extra: Self.marked("pinned"))
+      ]), isDecrypted: true)
+    var told: [String] = []
+    for case .arrived(_, let events) in host.changes { told += events.compactMap { $0.eventID?.string } }
+    #expect(told == ["$i"])
+  }
+
   @Test(arguments: [#""martlet.decrypted""#, #""martlet.d\u0065crypted""#])
   func `a server cannot say how far its events are proven, nor why one cannot be read`(name: String) {
     // The sync that brings the first encrypted room: no machine has looked at it.

@@ -133,6 +133,66 @@ private struct Sample {
     #expect(EncryptedAnswer(page, to: "/_matrix/client/v3/rooms/!tea:one.example/messages").verifications.isEmpty)
   }
 
+  @Test func `what looks like an event in the content of another is none`() throws {
+    let (real, nested) = (try Sample("$1"), try Sample("$2"))
+    let request = """
+      {"type":"m.room.message","event_id":"$5","sender":"@bob:two.example","origin_server_ts":7,"content":
+      {"msgtype":"m.key.verification.request","from_device":"PHONE","to":"@ann:one.example","methods":["m.sas.v1"]}}
+      """
+    let hostile = """
+      {"type":"m.room.member","state_key":"@eve:two.example","event_id":"$3","sender":"@eve:two.example",
+      "content":{"membership":"join","a":[\(nested.json)],"!dm:two.example":{"b":\(request)},"martlet.decrypted":1},
+      "other":{"b":\(nested.json)},"unsigned":{"prev_content":{"c":\(nested.json)},"redacted_because":\(real.json)}}
+      """
+    let sync = try parsed(#"{"rooms":{"join":{"!tea:one.example":{"timeline":{"events":[\#(hostile)]}}}}}"#)
+    let answer = EncryptedAnswer(sync, to: "/_matrix/client/v3/sync?since=s1")
+    #expect(answer.events.map(\.id.string) == ["$1"] && answer.verifications.isEmpty)
+    let rewritten = try JSON.parse(answer.rewritten([real.decrypted, nested.decrypted]))
+    let room = rewritten["rooms"]?["join"]?["!tea:one.example"]
+    let event = try #require(room?["timeline"]?["events"]?.elements.first { _ in true })
+    #expect(event["unsigned"]?["redacted_because"]?["content"]?.text("body") == "hello")
+    #expect(event["content"]?["a"]?.elements.map { $0.text("type") } == ["m.room.encrypted"])
+    #expect(event["content"]?[EncryptedAnswer.mark] == nil && event["content"]?.text("membership") == "join")
+  }
+
+  @Test func `an edit in clear text that comes along with an encrypted event is left out, and an encrypted one is not`() throws
+  {
+    let (sample, edit) = (try Sample("$1"), try Sample("$2"))
+    let clear = #"{"type":"m.room.message","event_id":"$2","sender":"@ann:one.example","content":{"body":"forged"}}"#
+    for (bundled, body) in [(clear, nil), (edit.json, "hello")] as [(String, ByteString?)] {
+      let relations = #""m.relations":{"m.replace":\#(bundled),"m.thread":{"count":1}},"#
+      let event = sample.json.replacing(#""unsigned":{"#, with: #""unsigned":{"# + relations)
+      let page = try parsed(#"{"chunk":[\#(event)]}"#)
+      let answer = EncryptedAnswer(page, to: "/_matrix/client/v3/rooms/!tea:one.example/messages")
+      let shown = try JSON.parse(answer.rewritten([sample.decrypted, edit.decrypted]))["chunk"]?.elements.first { _ in true }
+      let found = shown?["unsigned"]?["m.relations"]
+      #expect(found?["m.replace"]?["content"]?.text("body") == body && found?["m.thread"]?.integer("count") == 1)
+      #expect(shown?["unsigned"]?.text("transaction_id") == "t1")
+    }
+  }
+
+  @Test func `events with one ID get what was in themselves, not what was in the other`() throws {
+    let (one, other) = (try Sample("$1"), try Sample("$1", #"{"body":"forged"}"#))
+    let disguised = one.json.replacing("@ann:one.example", with: "@bob:two.example")
+    let page = try parsed(#"{"chunk":[\#(disguised),\#(other.json)]}"#)
+    let answer = EncryptedAnswer(page, to: "/_matrix/client/v3/rooms/!tea:one.example/messages")
+    let rewritten = try JSON.parse(answer.rewritten([other.decrypted]))
+    #expect(rewritten["chunk"]?.elements.map { $0["content"]?.text("body") } == [nil, "forged"])
+  }
+
+  @Test func `more trust is for the event of that sender and device, whatever stands in another's content`() throws {
+    let mark = #"{"sender_key":"\#(String(repeating: "A", count: 43))","proven":true,"trust":"unsigned"}"#
+    func event(_ sender: String, _ content: String = #"{"body":"x"}"#) -> String {
+      #"{"type":"m.room.message","event_id":"$1","sender":"\#(sender)","content":\#(content),"martlet.decrypted":\#(mark)}"#
+    }
+    let nested = event("@eve:two.example", #"{"x":\#(event("@ann:one.example"))}"#)
+    var answer = EncryptedAnswer(record: try parsed(#"[\#(event("@bob:two.example")),\#(nested)]"#), of: tea)
+    #expect(answer.unproven.map(\.sender.string) == ["@bob:two.example", "@eve:two.example"])
+    answer.set(.verified, of: try #require(answer.unproven.last))
+    let rewritten = try JSON.parse(answer.rewritten([]))
+    #expect(rewritten.elements.map { $0[EncryptedAnswer.mark]?.text("trust") } == ["unsigned", "verified"])
+  }
+
   @Test func `a redaction that nobody could check is none`() throws {
     let sample = try Sample("$1", type: .redaction, #"{"redacts":"$0"}"#)
     guard case .failure(.damaged) = sample.decrypted.outcome else {

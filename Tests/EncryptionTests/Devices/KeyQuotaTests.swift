@@ -39,6 +39,19 @@ import Testing
     #expect(kept.count == EncryptionLimits.roomKeysOfStranger, "with the one of the room that they shared")
   }
 
+  @Test func `a stranger who floods a device with refusals fills no store`() throws {
+    let world = try World([(ann, "DESK")])
+    let desk = world.hosts[0]
+    var synced = SyncedKeys()
+    synced.toDevice = try (0..<EncryptionLimits.roomKeysOfStranger + 50).map { number in
+      try parsed(
+        #"{"type":"m.room_key.withheld","sender":"@eve:evil.example","content":{"algorithm":"m.megolm.v1.aes-sha2","#
+          + #""room_id":"!tea:one.example","session_id":"s\#(number)","code":"m.unverified","sender_key":"A"}}"#)
+    }
+    desk.replay(synced, at: world.now)
+    #expect(desk.durable.store.keys.count { RecordNames.isSession($0) } == EncryptionLimits.roomKeysOfStranger)
+  }
+
   @Test func `messages that nothing opens make this device follow a limited number of strangers`() throws {
     var world = try World([(ann, "DESK"), (bob, "PHONE")])
     try world.write("hello", by: 1)

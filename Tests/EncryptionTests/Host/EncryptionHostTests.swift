@@ -38,6 +38,21 @@ import Testing
     #expect(plain == nil, "it has nothing to do with encryption")
   }
 
+  /// What the client reads, the machine has to read: keys of rooms come once.
+  @Test func `no sync passes the machine by, whatever stands before it and however deep its events are`() throws {
+    var host = host()
+    _ = host.start(at: 0)
+    _ = host.handle(.loaded([]), at: 0)
+    let deep = String(repeating: #"{"a":"#, count: 400) + "1" + String(repeating: "}", count: 400)
+    let sync =
+      #"{"next_batch":"s1","to_device":{"events":[]},"rooms":{"join":{"!tea:one.example":{"timeline":{"events":["#
+      + #"{"type":"m.room.message","event_id":"$2","sender":"@eve:two.example","content":\#(deep)}]}}}}}"#
+    for (request, body) in [sync, "\n \t" + sync].enumerated() {
+      let step = host.take(Array(body.utf8), to: "/_matrix/client/v3/sync", for: UInt32(request), at: 0) as EncryptionStep?
+      #expect(try answered(#require(step)) == [UInt32(request)])
+    }
+  }
+
   @Test func `what waits is delivered as it is when the client goes on without`() throws {
     var host = host()
     _ = host.start(at: 0)

@@ -210,6 +210,30 @@ import Testing
     #expect(object["unsigned"] == nil)
   }
 
+  @Test func `a master key with more in it than a key has is not signed`() throws {
+    var own = try setUp()
+    var random = SecretSource.repeating(seed: [1])
+    let (anns, bobs) = (TestUser(ann, CrossSigningPairs(random: &random)), TestUser())
+    func signs(_ members: String) throws -> Bool {
+      let extra = try parsed(members)
+      func more(_ object: JSON?) throws -> JSON {
+        try #require(object).replacing([]) { writer in
+          for member in extra.members {
+            writer.key(member.key)
+            writer.write(member.value)
+          }
+        }
+      }
+      let isOwnSigned = own.signMaster(try more(try anns.object(.master)), by: tablet.own)
+      let isOtherSigned = own.sign(try more(try bobs.object(.master)), of: UserIdentity(bobs.keys))
+      #expect(isOwnSigned == isOtherSigned)
+      return isOwnSigned
+    }
+    // With these members it would also be a backup's description, and a one-time key.
+    for hostile in [#"{"public_key":"x"}"#, #"{"key":"x"}"#, #"{"\u0061":1}"#] { #expect(try !signs(hostile)) }
+    #expect(try signs(#"{"unsigned":{"x":1}}"#))
+  }
+
   @Test func `signatures that come while others are uploaded are uploaded next`() throws {
     var (own, random) = (fresh(), SecretSource.system)
     own.beginSetup(random: &random)

@@ -140,6 +140,18 @@ extension RoomKeys {
     _ = try writer.write("")
   }
 
+  @Test func `a member with many devices who hands on Bob's key before Bob does not keep his out`() throws {
+    var (writer, keys) = (Writer(), RoomKeys())
+    for number in 0..<EncryptionLimits.keysOfSession {
+      let stolen = keys.add(try writer.key(.proven(Writer.owner(TestDevice(of: ann, seed: "\(number)")))))
+      #expect(stolen)
+    }
+    let genuine = keys.add(try writer.key(.proven(Writer.owner())))
+    let more = keys.add(try writer.key(.proven(Writer.owner(TestDevice(of: ann, seed: "more")))))
+    #expect(genuine && !more)
+    #expect(try keys.decrypt(try event(try writer.write("hello"))).origin == .proven(Writer.owner()))
+  }
+
   @Test func `an earlier start of the same session extends a key, a later or another one changes nothing`() throws {
     var (writer, keys) = (Writer(), RoomKeys())
     let start = try writer.key(.proven(Writer.owner())), backedUp = try writer.claimed()

@@ -255,6 +255,38 @@ import Testing
     }
   }
 
+  @Test func `what another member says in the room first counts when the other side says it`() throws {
+    var play = try VerificationPlay.people(isEncrypted: false)
+    try play.begin()
+    let transaction = try #require(play.one.machine.verifications.runs.first?.transaction)
+    let content = try parsed(#"{"code":"m.user","m.relates_to":{"rel_type":"m.reference","event_id":"\#(transaction)"}}"#)
+    for (sender, id) in [(UserID(trusted: "@eve:two.example"), "$e"), (bob, "$b")] {
+      let message = VerificationMessage(
+        EventType(trusted: "m.key.verification.cancel"), content, event: EventID(trusted: ByteString(id)),
+        in: ModelServer.room, from: sender, at: play.world.now)
+      #expect(play.one.cancellation == nil)
+      play.one.machine.take(try #require(message), at: play.world.now)
+    }
+    #expect(play.one.cancellation?.reason == .user)
+  }
+
+  @Test func `requests of others do not keep the user from asking`() throws {
+    var play = try VerificationPlay.ownDevices()
+    let users = (0..<Verifications.runsLimit).map { UserID(trusted: ByteString("@\($0):two.example")) }
+    for (number, user) in users.enumerated() {
+      let end = play.world.now + VerificationRun.patienceMilliseconds
+      var random = SecretSource.repeating(seed: [UInt8(number)])
+      let run = play.one.machine.verifications.run(
+        with: user, ModelServer.room, device: DeviceID(trusted: "PHONE"), isOurs: false,
+        record: ByteString("e/verify/\(number)"),
+        play.one.machine.own, end: end, random: &random)
+      play.one.machine.verifications.append(run)
+    }
+    try play.begin()
+    #expect(play.one.machine.verifications.views.count { $0.isOurs } == 1)
+    #expect(play.one.machine.verifications.runs.count == Verifications.runsLimit)
+  }
+
   @Test func `requests in a flood are kept within limits`() throws {
     let play = try VerificationPlay.ownDevices()
     for number in 0..<200 {

@@ -34,10 +34,7 @@ package struct NotificationSource: Sendable {
         switch event.kind {
         case .redaction(id): isRedacted = true
         case .edit(id, let content):
-          edits.append(
-            TimelineEvent.Edit(
-              eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
-              content: content))
+          edits.append(TimelineEvent.Edit(event, content))
         default: break
         }
       }
@@ -45,8 +42,8 @@ package struct NotificationSource: Sendable {
     guard let found else { return nil }
     event = found
     self.isRedacted = isRedacted
-    let sender = found.text("sender")
-    edit = edits.filter { $0.sender.text == sender }.max {
+    let sender = found.text("sender"), wasEncrypted = TimelineEvent(found)?.wasEncrypted ?? false
+    edit = edits.filter { $0.sender.text == sender && $0.mayEdit(encrypted: wasEncrypted) }.max {
       ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
     }
   }

@@ -17,6 +17,8 @@ package struct StoredEvent: Sendable {
   package let eventID: EventID
   package let sender: UserID
   package let kind: Kind
+  /// Whether it came encrypted.
+  package let wasEncrypted: Bool
 
   /// nil for all other events.
   fileprivate init?(_ json: JSON, place: Int) {
@@ -36,6 +38,7 @@ package struct StoredEvent: Sendable {
     self.place = place
     eventID = event.eventID
     sender = event.sender
+    wasEncrypted = event.wasEncrypted
   }
 }
 

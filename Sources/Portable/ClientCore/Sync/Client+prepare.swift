@@ -185,6 +185,11 @@ extension Client {
     if count > 0 || room.isLimited { room.addSegment(segment, eventCount: count, to: &sync.operations) }
   }
 
+  /// Whether it is about a call between two. It names the keys of the media: a server that says so itself in an encrypted room could listen.
+  private func isOfCall(_ event: TimelineEvent, _ source: Event, in room: PreparedRoom) -> Bool {
+    source.type.isOfCall && (event.wasEncrypted || !room.state.isEncrypted)
+  }
+
   /// An event that is new here.
   /// - source: nil where it happened before the last sync.
   private func take(
@@ -195,7 +200,7 @@ extension Client {
     if !isHidden { room.note(event) }
     if let source, syncLoop.position.token != nil {
       if event.sender != ownUserID, event.isMessage { room.lastForeign = event.eventID }
-      if !isHidden, isReporting || reportsCalls && source.type.isOfCall { room.arrivals.append(source) }
+      if !isHidden, isReporting || reportsCalls && isOfCall(event, source, in: room) { room.arrivals.append(source) }
     }
     room.state.told.lastEvent = event.eventID
     if event.sender == ownUserID, let entry = outbox.entry(for: event, in: room.id) {

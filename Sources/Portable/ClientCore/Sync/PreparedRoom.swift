@@ -35,7 +35,7 @@ extension PreparedRoom {
       }
     case .edit(let target, let message):
       guard let preview = state.preview, preview.eventID == target, preview.sender == event.sender,
-        preview.content != nil, preview.editedAt <= event.timestampMilliseconds
+        preview.content != nil, preview.editedAt <= event.timestampMilliseconds, event.wasEncrypted || !state.isEncrypted
       else { return }
       let original = preview.original ?? preview.content.map { RoomPreview.Original(kind: $0.kind, body: $0.previewText) }
       state.preview = RoomPreview(

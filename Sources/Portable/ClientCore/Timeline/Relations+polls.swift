@@ -4,14 +4,16 @@ import MatrixModel
 /// Polls. MSC3381.
 extension Relations {
   /// Counts the votes anew.
-  func count(_ poll: inout Poll, _ id: EventID, by creator: UserID, ownUserID: UserID) {
+  func count(_ poll: inout Poll, _ id: EventID, of item: TimelineItem, ownUserID: UserID) {
     let about = about(id)
-    let end = (about?.pollEnds ?? []).filter { mayEnd(pollOf: creator, $0.sender) }.min {
+    // A server could otherwise vote for those who vote encrypted.
+    func counts(_ vote: Vote) -> Bool { vote.wasEncrypted || !item.wasEncrypted }
+    let end = (about?.pollEnds ?? []).filter { mayEnd(pollOf: item.sender, $0.sender) && counts($0) }.min {
       ($0.timestampMilliseconds, $0.event) < ($1.timestampMilliseconds, $1.event)
     }
     poll.endedAtMilliseconds = end?.timestampMilliseconds
     var last: [UserID: Vote] = [:]
-    for vote in about?.votes ?? [] {
+    for vote in about?.votes ?? [] where counts(vote) {
       if let end, vote.timestampMilliseconds > end.timestampMilliseconds { continue }
       if let known = last[vote.sender],
         (known.timestampMilliseconds, known.event) > (vote.timestampMilliseconds, vote.event)

@@ -17,6 +17,8 @@ struct Relations: Sendable {
     let event: EventID
     let sender: UserID
     let timestampMilliseconds: Int64
+    /// Whether it may count in a poll that came encrypted.
+    let wasEncrypted: Bool
     /// Empty where it takes the vote back, or where it ends the poll.
     var selections: [ByteString] = []
   }
@@ -90,12 +92,7 @@ struct Relations: Sendable {
     guard !redacted.contains(event.eventID), !event.isHidden(from: ignored) else { return }
     takeReply(event)
     switch event.kind {
-    case .edit(let target, let content):
-      add(
-        TimelineEvent.Edit(
-          eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
-          content: content),
-        to: target)
+    case .edit(let target, let content): add(TimelineEvent.Edit(event, content), to: target)
     case .reaction(let target, let key):
       guard relate(event.eventID, to: target) else { return }
       let mark = Mark(
@@ -133,7 +130,7 @@ struct Relations: Sendable {
   private func vote(_ event: TimelineEvent, _ selections: [ByteString]) -> Vote {
     Vote(
       event: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds,
-      selections: selections)
+      wasEncrypted: event.wasEncrypted || event.isEcho, selections: selections)
   }
 
   private mutating func takeBundle(of event: TimelineEvent) {
@@ -151,8 +148,20 @@ struct Relations: Sendable {
   }
 
   private mutating func add(_ edit: TimelineEvent.Edit, to target: EventID) {
-    guard !redacted.contains(edit.eventID), relate(edit.eventID, to: target) else { return }
+    guard !redacted.contains(edit.eventID) else { return }
+    guard relate(edit.eventID, to: target) else { return renew(edit, of: target) }
     change(target) { $0.edits.append(edit) }
+  }
+
+  /// More is known now of how far it is proven.
+  private mutating func renew(_ edit: TimelineEvent.Edit, of target: EventID) {
+    let place = about(target)?.edits.firstIndex { known in
+      known.eventID == edit.eventID && known.sender == edit.sender && known.wasEncrypted && edit.wasEncrypted
+        && known.trust != edit.trust
+    }
+    guard let place else { return }
+    change(target) { $0.edits[place].trust = edit.trust }
+    touch(target)
   }
 
   private mutating func addReference(_ event: EventID, to target: EventID) {
@@ -235,7 +244,8 @@ struct Relations: Sendable {
   ) {
     let about = about(id)
     let original = about?.original ?? shown
-    let edit = newest(of: about?.edits ?? [], by: item.sender, original)
+    let edit = newest(of: about?.edits ?? [], of: item, original)
+    item.trust = item.trust(with: edit)
     // What nobody speaks of stays as it is.
     if edit == nil, about?.original == nil, original.kind != .poll, original.kind != .liveLocation {
       item.isEdited = false
@@ -245,7 +255,7 @@ struct Relations: Sendable {
     var content = edit?.content ?? original
     content.attachment?.blob = shown.attachment?.blob
     if case .poll(var poll) = content.details {
-      count(&poll, id, by: item.sender, ownUserID: ownUserID)
+      count(&poll, id, of: item, ownUserID: ownUserID)
       content.details = .poll(poll)
     } else if case .liveLocation(var share) = content.details {
       follow(&share, id, by: item.sender)
@@ -257,10 +267,10 @@ struct Relations: Sendable {
 
   /// Spec: "Event replacements": of the sender's own edits the latest by time, then by event ID.
   private func newest(
-    of edits: [TimelineEvent.Edit], by sender: UserID, _ original: MessageContent
+    of edits: [TimelineEvent.Edit], of item: TimelineItem, _ original: MessageContent
   ) -> TimelineEvent.Edit? {
     var newest: TimelineEvent.Edit?
-    for edit in edits where edit.sender == sender && edit.content.canReplace(original) {
+    for edit in edits where item.isEdited(by: edit, original) {
       guard let known = newest else {
         newest = edit
         continue
@@ -275,7 +285,7 @@ struct Relations: Sendable {
     guard let id = item.eventID, case .message(let shown) = item.content else { return [] }
     let about = about(id)
     let original = about?.original ?? shown
-    let own = (about?.edits ?? []).filter { $0.sender == item.sender && $0.content.canReplace(original) }.ordered {
+    let own = (about?.edits ?? []).filter { item.isEdited(by: $0, original) }.ordered {
       ($0.timestampMilliseconds, $0.eventID) < ($1.timestampMilliseconds, $1.eventID)
     }
     return [MessageVersion(content: original, timestampMilliseconds: item.timestampMilliseconds)]
@@ -319,6 +329,18 @@ extension MessageContent {
 }
 
 extension TimelineItem {
+  /// Spec: "Validity of replacement events".
+  fileprivate func isEdited(by edit: TimelineEvent.Edit, _ original: MessageContent) -> Bool {
+    edit.sender == sender && edit.mayEdit(encrypted: wasEncrypted) && edit.content.canReplace(original)
+  }
+
+  /// How far what is shown is proven: as far as the event and its edit both are.
+  fileprivate func trust(with edit: TimelineEvent.Edit?) -> MessageTrust? {
+    guard let edit, let other = edit.trust else { return eventTrust }
+    guard let eventTrust, eventTrust.concern.rawValue > other.concern.rawValue else { return other }
+    return eventTrust
+  }
+
   var takesReactions: Bool {
     switch content {
     case .message, .call, .verification, .undecryptable, .custom, .unparsable: true

@@ -6,12 +6,17 @@ extension Timeline {
   mutating func disclose(_ event: TimelineEvent, ownUserID: UserID) -> [TimelineChange] {
     guard let i = index(of: event.eventID), case .undecryptable = items[i].content else {
       var changes = takeRelations(of: [event], ownUserID: ownUserID)
-      if let i = index(of: event.eventID), event.wasEncrypted, items[i].trust != event.trust {
-        items[i].trust = event.trust
+      // A server can give its own words, and another's, the ID of an encrypted event.
+      if let i = index(of: event.eventID), event.wasEncrypted, items[i].wasEncrypted, items[i].sender == event.sender,
+        items[i].eventTrust != event.trust
+      {
+        (items[i].eventTrust, items[i].trust) = (event.trust, event.trust)
+        decorate(i, ownUserID: ownUserID)
         changes.append(.updated(at: i, items[i]))
       }
       return changes
     }
+    guard items[i].sender == event.sender else { return [] }
     var changes: [TimelineChange] = []
     relations.take(event)
     if case .item(let content, let replyTo) = event.kind, accepts(event) {

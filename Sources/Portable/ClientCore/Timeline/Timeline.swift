@@ -240,8 +240,9 @@ public struct Timeline: Sendable {
       content: content,
       delivery: .received, replyTo: replyTo)
     item.threadRoot = event.threadRoot
-    (item.trust, item.keyGiver) = (event.trust, event.keyGiver)
-    if !event.wasEncrypted, content.wouldBeEncrypted, relations.isAfterEncryption(event) { item.trust = .unencrypted }
+    (item.eventTrust, item.wasEncrypted, item.keyGiver) = (event.trust, event.wasEncrypted, event.keyGiver)
+    if !event.wasEncrypted, content.wouldBeEncrypted, relations.isAfterEncryption(event) { item.eventTrust = .unencrypted }
+    item.trust = item.eventTrust
     return item
   }
 

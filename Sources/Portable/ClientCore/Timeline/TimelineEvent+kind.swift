@@ -118,6 +118,7 @@ extension TimelineEvent {
     timestampMilliseconds = event.originServerTimestamp ?? 0
     transactionID = nil
     kind = TimelineEvent.kind(of: event, json)
-    bundledEdit = (event.unsigned?["m.relations"]?["m.replace"]).flatMap { Edit(bundled: $0) }
+    readMark(json)
+    bundledEdit = (event.unsigned?["m.relations"]?["m.replace"]).flatMap { Edit(bundled: $0, toEncrypted: wasEncrypted) }
   }
 }

@@ -47,6 +47,12 @@ struct TimelineEvent: Sendable {
     let sender: UserID
     let timestampMilliseconds: Int64
     @Boxed private(set) var content: MessageContent
+    /// As of the event that edits.
+    let wasEncrypted: Bool
+    var trust: MessageTrust?
+
+    /// Whether it may edit an event that came encrypted, or not. Else a server could put its words under what somebody has encrypted.
+    func mayEdit(encrypted: Bool) -> Bool { wasEncrypted || !encrypted }
   }
 
   struct BundledThread: Sendable {
@@ -72,17 +78,23 @@ struct TimelineEvent: Sendable {
       return
     }
     kind = TimelineEvent.kind(of: event, json)
-    let mark = json[MessageTrust.mark]
-    (wasEncrypted, trust, keyGiver) = (mark != nil, MessageTrust(mark: mark), UserID(mark?["giver"]))
+    readMark(json)
     if event.stateKey == nil, let relation = event.content["m.relates_to"], relation.isRelation("m.thread") {
       threadRoot = EventID(relation["event_id"]).flatMap { $0 == eventID ? nil : $0 }
     }
     guard let relations = unsigned?["m.relations"] else { return }
-    bundledEdit = relations["m.replace"].flatMap { Edit(bundled: $0) }
+    bundledEdit = relations["m.replace"].flatMap { Edit(bundled: $0, toEncrypted: wasEncrypted) }
     bundledThread = relations["m.thread"].flatMap { BundledThread($0) }
     if let chunk = relations["m.reference"]?["chunk"], chunk.isArray {
       bundledReferences = chunk.elements.prefix(Limits.references).compactMap { EventID($0["event_id"]) }
     }
+  }
+
+  mutating func readMark(_ json: JSON) {
+    let mark = json[MessageTrust.mark]
+    (trust, keyGiver) = (MessageTrust(mark: mark), UserID(mark?["giver"]))
+    // Clear text in a room that is encrypted has a mark as well.
+    wasEncrypted = mark != nil && trust != .unencrypted
   }
 
   /// Creates a placeholder for an event that is being sent. It counts until the event comes (`Relations.take`).
@@ -104,12 +116,22 @@ struct TimelineEvent: Sendable {
 
 extension TimelineEvent.Edit {
   /// nil where the bundled event is no edit that can be shown.
-  init?(bundled json: JSON) {
+  init?(bundled json: JSON, toEncrypted isEncrypted: Bool) {
     guard let event = Event(json), let eventID = event.eventID, let sender = event.sender,
       let content = MessageContent(edit: event)
     else { return nil }
+    let mark = json[MessageTrust.mark], trust = MessageTrust(mark: mark)
     self.init(
-      eventID: eventID, sender: sender, timestampMilliseconds: event.originServerTimestamp ?? 0, content: content)
+      eventID: eventID, sender: sender, timestampMilliseconds: event.originServerTimestamp ?? 0, content: content,
+      wasEncrypted: mark != nil && trust != .unencrypted, trust: trust)
+    guard mayEdit(encrypted: isEncrypted) else { return nil }
+  }
+
+  /// The event that edits.
+  init(_ event: TimelineEvent, _ content: MessageContent) {
+    self.init(
+      eventID: event.eventID, sender: event.sender, timestampMilliseconds: event.timestampMilliseconds, content: content,
+      wasEncrypted: event.wasEncrypted, trust: event.trust)
   }
 }
 

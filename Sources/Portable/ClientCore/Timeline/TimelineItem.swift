@@ -51,6 +51,10 @@ public struct TimelineItem: Sendable {
   public internal(set) var reactions: [Reaction] = []
   /// How far a message of an encrypted room is proven to be its sender's; nil for what is not encrypted anyway, and on its way.
   public internal(set) var trust: MessageTrust?
+  /// That of its event alone, without the edit that is shown.
+  var eventTrust: MessageTrust?
+  /// Whether its event came encrypted.
+  var wasEncrypted = false
   /// Who gave the key of the message when they invited the user (`MessageTrust.notProven`): by their word alone it is its sender's.
   public internal(set) var keyGiver: UserID?
   /// An edit or redaction of it that is on its way.

@@ -29,7 +29,7 @@ package struct EncryptedAnswer: Sendable {
   package private(set) var clearRooms: Set<RoomID> = []
   /// Those of `clearRooms` that were encrypted before: their messages are marked.
   private var markedRooms: Set<RoomID> = []
-  private var proven: [EventID: SenderTrust] = [:]
+  private var proven: [UnprovenEvent.Name: SenderTrust] = [:]
   /// Whether a server sends what only this side may write.
   private var hasForeignMarks = false
 
@@ -73,7 +73,7 @@ package struct EncryptedAnswer: Sendable {
 
   /// More is known of one of `unproven`.
   package mutating func set(_ trust: SenderTrust, of event: UnprovenEvent) {
-    if trust != event.trust { proven[event.id] = trust }
+    if trust != event.trust { proven[event.name] = trust }
   }
 
   /// Whether a record has nothing to be read or changed.
@@ -91,16 +91,31 @@ package struct EncryptedAnswer: Sendable {
 
   // MARK: Events
 
-  private mutating func visit(_ json: JSON, _ room: RoomID?) {
-    if json.isArray { for element in json.elements { visit(element, room) } }
+  /// - Parameter depth: of what it stands in.
+  private mutating func visit(_ json: JSON, _ room: RoomID?, depth: Int = 0) {
+    guard depth < EncryptionLimits.depthOfEvents else { return }
+    if json.isArray { for element in json.elements { visit(element, room, depth: depth + 1) } }
     guard json.isObject else { return }
     if let event = Self.encrypted(json, in: room) { events.append(event) }
     if keys != nil, let message = Self.verification(json, in: room) { verifications.append(message) }
     if isRecord, let event = UnprovenEvent(json) { unproven.append(event) }
+    let isEvent = Self.isEvent(json)
     for member in json.members {
       if !isRecord, Self.isMark(member) { hasForeignMarks = true }
-      visit(member.value, RoomID(keyOf: member) ?? room)
+      if Self.mayHoldEvents(member, ofEvent: isEvent) {
+        visit(member.value, RoomID(keyOf: member) ?? room, depth: depth + 1)
+      } else if !isRecord, member.value.members.contains(where: { Self.isMark($0) }) {
+        hasForeignMarks = true
+      }
     }
+  }
+
+  private static func isEvent(_ json: JSON) -> Bool { json["type"]?.isString ?? false && json["content"]?.isObject ?? false }
+
+  /// Whether events of the server may stand in the member. Of an event the sender chooses everything else: what looks like an event there is none, or
+  /// one could speak in the name of others.
+  private static func mayHoldEvents(_ member: JSON.Member, ofEvent isEvent: Bool) -> Bool {
+    isEvent ? member.isKey("unsigned") : !member.isKey("content") && !member.isKey("prev_content")
   }
 
   private static func encrypted(_ json: JSON, in room: RoomID?) -> EncryptedEvent? {
@@ -170,19 +185,24 @@ package struct EncryptedAnswer: Sendable {
   package func rewritten(_ decrypted: [DecryptedEvent]) -> [UInt8] {
     // As it is with most answers.
     guard !decrypted.isEmpty || hasForeignMarks || !markedRooms.isEmpty || !proven.isEmpty else { return Array(json.bytes) }
-    var outcomes: [EventID: DecryptedEvent] = [:]
-    for event in decrypted { outcomes[event.event.id] = event }
+    // A server can give several events one ID: each gets what was in itself.
+    var outcomes: [EventID: [DecryptedEvent]] = [:]
+    for event in decrypted { outcomes[event.event.id, default: []].append(event) }
     var writer = JSONWriter(capacity: json.bytes.count + 256 * outcomes.count)
     write(json, room, outcomes, to: &writer)
     return writer.bytes
   }
 
-  private func write(_ json: JSON, _ room: RoomID?, _ outcomes: [EventID: DecryptedEvent], to writer: inout JSONWriter) {
+  private func write(
+    _ json: JSON, _ room: RoomID?, _ outcomes: [EventID: [DecryptedEvent]], depth: Int = 0, to writer: inout JSONWriter
+  ) {
+    guard depth < EncryptionLimits.depthOfEvents else { return writer.write(json) }
     if json.isArray {
-      writer.array { writer in for element in json.elements { write(element, room, outcomes, to: &writer) } }
+      writer.array { writer in for element in json.elements { write(element, room, outcomes, depth: depth + 1, to: &writer) } }
     } else if json.isObject {
-      let outcome = Self.encrypted(json, in: room).flatMap { outcomes[$0.id] }
-      let trust = proven.isEmpty ? nil : EventID(json["event_id"]).flatMap { proven[$0] }
+      let outcome = Self.encrypted(json, in: room).flatMap { event in outcomes[event.id]?.first { $0.event.isSame(as: event) } }
+      let trust = proven.isEmpty ? nil : UnprovenEvent(json).flatMap { proven[$0.name] }
+      let isEvent = Self.isEvent(json)
       writer.object { writer in
         for member in json.members where keeps(member, outcome) {
           writer.key(member.key)
@@ -191,7 +211,16 @@ package struct EncryptedAnswer: Sendable {
             Self.write(member.value, trust, to: &writer)
             continue
           }
-          write(member.value, RoomID(keyOf: member) ?? room, outcomes, to: &writer)
+          if Self.mayHoldEvents(member, ofEvent: isEvent) {
+            let value = outcome?.clear == nil ? member.value : Self.withoutClearEdit(member.value)
+            if let value {
+              write(value, RoomID(keyOf: member) ?? room, outcomes, depth: depth + 1, to: &writer)
+            } else {
+              writer.null()
+            }
+          } else {
+            writeWithoutMarks(member.value, to: &writer)
+          }
         }
         if let outcome, let clear = outcome.clear {
           Self.write(clear, outcome.trust, to: &writer)
@@ -201,6 +230,27 @@ package struct EncryptedAnswer: Sendable {
       }
     } else {
       writer.write(json)
+    }
+  }
+
+  /// The `unsigned` of an event that was encrypted, without an edit in clear text that the server has sent along: nothing shows that it is the
+  /// sender's. nil if it cannot be written.
+  private static func withoutClearEdit(_ unsigned: JSON) -> JSON? {
+    guard let relations = unsigned["m.relations"], let edit = relations["m.replace"],
+      !(edit["type"]?.isString("m.room.encrypted") ?? false)
+    else { return unsigned }
+    let rest = try? relations.replacing(["m.replace"]) { _ in }
+    return try? unsigned.replacing(["m.relations"]) { writer in if let rest { writer.member("m.relations", rest) } }
+  }
+
+  /// What a sender wrote. Nobody looks for a mark deeper in it.
+  private func writeWithoutMarks(_ json: JSON, to writer: inout JSONWriter) {
+    guard !isRecord, json.members.contains(where: { Self.isMark($0) }) else { return writer.write(json) }
+    writer.object { writer in
+      for member in json.members where !Self.isMark(member) {
+        writer.key(member.key)
+        writer.write(member.value)
+      }
     }
   }
 

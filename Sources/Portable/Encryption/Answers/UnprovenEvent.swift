@@ -4,11 +4,20 @@ import Olm
 
 /// A stored event of which more may be known now than when it was decrypted.
 package struct UnprovenEvent: Sendable {
+  /// By which it is found again in its record. The ID alone is the server's word.
+  struct Name: Hashable {
+    let id: EventID
+    let sender: UserID
+    let identity: Curve25519Key
+  }
+
   package let id: EventID
   package let sender: UserID
   /// Of the device that has sent the event.
   package let identity: Curve25519Key
   package let trust: SenderTrust?
+
+  var name: Name { Name(id: id, sender: sender, identity: identity) }
 
   /// nil for all others.
   init?(_ json: JSON) {

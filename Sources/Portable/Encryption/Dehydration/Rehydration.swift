@@ -77,12 +77,17 @@ struct Rehydration: Sendable {
       switch payload.type {
       case "m.room_key":
         // Nobody is followed yet when a device has just been signed in.
-        return quota.take(from: sender, limit: EncryptionLimits.roomKeysOfUser, at: now) ? Arrival(payload) : nil
+        return mayLeaveRecord(sender, at: now) ? Arrival(payload) : nil
       case "m.room_key_bundle": return Arrival(payload)
       default: return nil
       }
-    case "m.room_key.withheld": return Arrival(withheld: content, from: sender)
+    case "m.room_key.withheld":
+      return Arrival(withheld: content, from: sender).flatMap { mayLeaveRecord(sender, at: now) ? $0 : nil }
     default: return nil
     }
+  }
+
+  private mutating func mayLeaveRecord(_ sender: UserID, at now: Int64) -> Bool {
+    quota.take(from: sender, limit: EncryptionLimits.roomKeysOfUser, at: now)
   }
 }

@@ -1,6 +1,7 @@
 import MatrixModel
 
-/// How many keys of rooms each user has brought within the last hour. A key is a record for ever, so nobody may fill the store with them.
+/// How many keys of rooms, and refusals to give one, each user has brought within the last hour. Each is a record for ever, so nobody may fill the store
+/// with them.
 struct KeyQuota: Sendable {
   static let hourMilliseconds: Int64 = 60 * 60 * 1_000
   /// Users who are counted at once. If there are more, the counting begins anew.

@@ -96,10 +96,14 @@ package struct EncryptionHost: Sendable {
   ///
   /// - Parameter target: path and query of the request.
   package mutating func take(_ body: [UInt8], to target: String, for request: UInt32, at now: Int64) -> EncryptionStep? {
-    guard body.first == UInt8(ascii: "{"), let json = try? JSON.parse(body) else { return nil }
+    guard let json = Self.parse(body), json.isObject else { return nil }
     var answer = EncryptedAnswer(json, to: target)
     answer.markClearText(in: answer.clearRooms.filter { machine.rooms[$0] != nil })
     return answer.isPlain ? nil : wait(for: [answer], .answer(request), at: now)
+  }
+
+  private static func parse(_ bytes: [UInt8]) -> JSON? {
+    try? JSON.parse(bytes, limits: JSONLimits(depth: EncryptionLimits.depthOfAnswer))
   }
 
   /// Records of a room's timeline; nil where nothing is to be changed: no event is still encrypted, and of none is known more.
@@ -107,7 +111,7 @@ package struct EncryptionHost: Sendable {
   {
     var (answers, places): ([EncryptedAnswer], [Int]) = ([], [])
     for (place, record) in records.enumerated() {
-      guard let json = try? JSON.parse(record.value) else { continue }
+      guard let json = Self.parse(record.value) else { continue }
       var answer = EncryptedAnswer(record: json, of: room)
       for event in answer.unproven {
         if let trust = machine.trust(in: event.sender, event.identity, since: event.trust) { answer.set(trust, of: event) }

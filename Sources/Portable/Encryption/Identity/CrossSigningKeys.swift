@@ -57,6 +57,14 @@ package struct CrossSigningKeys: Hashable, Sendable {
     return key
   }
 
+  /// Returns the object of a key of another's making, for a signature, without `unsigned`; nil if it has members that a key does not have. A server could
+  /// otherwise have something else signed with the key, such as the public key of a backup.
+  static func objectToSign(_ json: JSON) -> JSON? {
+    let known: [StaticString] = ["user_id", "usage", "keys", "signatures", "unsigned"]
+    guard json.members.allSatisfy({ member in known.contains { member.isKey($0) } }) else { return nil }
+    return try? json.replacing(["unsigned"]) { _ in }
+  }
+
   /// Returns the object of a key as it is uploaded. The caller adds its signature.
   static func object(_ key: Ed25519Key, of user: UserID, _ use: CrossSigningUse) -> JSON? {
     try? JSON.object { writer in

@@ -148,7 +148,7 @@ package struct OwnIdentity: Sendable {
   mutating func signMaster(_ json: JSON, by own: OwnKeys) -> Bool {
     guard isVerified, let keys, own.device == device,
       let read = try? CrossSigningKeys.key(json, of: user, .master), read == keys.master,
-      let signed = json.withoutUnsigned?.signed(by: user, DeviceKeys.keyID(of: device), own.account.signing)
+      let signed = CrossSigningKeys.objectToSign(json)?.signed(by: user, DeviceKeys.keyID(of: device), own.account.signing)
     else { return false }
     append(SignedObject(user: user, name: keys.master.name, object: signed))
     return true
@@ -175,7 +175,7 @@ package struct OwnIdentity: Sendable {
     let keys = other.keys
     guard isVerified, !other.hasNameCollision, keys.user != user, let pair = pair(.userSigning),
       let read = try? CrossSigningKeys.key(json, of: keys.user, .master), read == keys.master,
-      let signed = json.withoutUnsigned?.signed(by: user, pair)
+      let signed = CrossSigningKeys.objectToSign(json)?.signed(by: user, pair)
     else { return false }
     append(SignedObject(user: keys.user, name: keys.master.name, object: signed))
     return true

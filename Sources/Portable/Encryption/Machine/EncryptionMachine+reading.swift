@@ -42,7 +42,7 @@ extension EncryptionMachine {
       }
     case "m.room_key.withheld":
       if content.text("code") == WithheldCode.noOlm.text { noteUnreached(content, by: sender, at: now) }
-      return Arrival(withheld: content, from: sender)
+      return Arrival(withheld: content, from: sender).flatMap { mayLeaveRecord(sender, at: now) ? $0 : nil }
     case "m.room_key_request":
       take(keyRequest: content, from: sender)
       return nil
@@ -55,10 +55,14 @@ extension EncryptionMachine {
   }
 
   private mutating func mayBring(_ payload: OlmPayload, at now: Int64) -> Bool {
-    guard payload.type == "m.room_key" else { return true }
-    let isKnown = tracker.isTracked(payload.sender)
+    payload.type != "m.room_key" || mayLeaveRecord(payload.sender, at: now)
+  }
+
+  /// Keys of rooms, and what says that there are none, are records.
+  private mutating func mayLeaveRecord(_ sender: UserID, at now: Int64) -> Bool {
+    let isKnown = tracker.isTracked(sender)
     return quota.take(
-      from: payload.sender, limit: isKnown ? EncryptionLimits.roomKeysOfUser : EncryptionLimits.roomKeysOfStranger, at: now)
+      from: sender, limit: isKnown ? EncryptionLimits.roomKeysOfUser : EncryptionLimits.roomKeysOfStranger, at: now)
   }
 
   /// A device could not begin a session with this one, which begins one then.

@@ -38,6 +38,12 @@ package struct EncryptedEvent: Sendable {
     relation = content["m.relates_to"]
     wasJoined = event.unsigned?["membership"].map { $0.isString("join") }
   }
+
+  /// Whether both are the same event. Two that a server gives the same ID need not be.
+  func isSame(as other: EncryptedEvent) -> Bool {
+    id == other.id && room == other.room && sender == other.sender && timestamp == other.timestamp && session == other.session
+      && ciphertext == other.ciphertext
+  }
 }
 
 /// What an encrypted event says.

@@ -60,6 +60,9 @@ package struct RoomKey: Sendable {
 
   var isClaimed: Bool { if case .claimed = origin { true } else { false } }
 
+  /// nil where nothing proves it.
+  var owner: Owner? { if case .proven(let owner) = origin { owner } else { nil } }
+
   /// Whether messages of the user can be read with it. One that only names its owner reads for anybody, as *not proven*.
   func reads(_ sender: UserID) -> Bool {
     switch origin {

@@ -64,9 +64,21 @@ package struct RoomKeys: Sendable {
       return isNew
     }
     for place in agreeing.reversed() where known[place].isClaimed { key.replace(known.remove(at: place)) }
-    guard known.count < EncryptionLimits.keysOfSession else { return false }
+    if known.count >= EncryptionLimits.keysOfSession {
+      guard let place = excess(in: known, beside: key) else { return false }
+      known.remove(at: place)
+    }
     known.append(key)
     return true
+  }
+
+  /// The oldest key of whoever has given the session as their own from most devices: nobody keeps its owner's key out alone. nil if nobody has given more
+  /// than one, or if the new one is theirs.
+  private static func excess(in known: [RoomKey], beside new: RoomKey) -> Int? {
+    let givers = known.map { $0.owner?.user }
+    func count(_ giver: UserID?) -> Int { givers.count { $0 == giver } }
+    guard let most = givers.max(by: { count($0) < count($1) }), count(most) > 1, most != new.owner?.user else { return nil }
+    return givers.firstIndex(of: most)
   }
 
   /// Somebody does not give the key to this device.

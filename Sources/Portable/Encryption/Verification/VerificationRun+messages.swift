@@ -13,7 +13,8 @@ extension VerificationRun {
 
   /// - Parameter message: of this verification. One that names a device comes when that is known.
   mutating func take(_ message: VerificationMessage, knowing known: Knowledge, random: inout SecretSource) {
-    guard !isOver, taken.insert(message.digest).inserted, isForThis(message) else { return }
+    // Others in the room are not remembered: they could say first what the other side is about to say.
+    guard !isOver, isForThis(message), taken.insert(message.digest).inserted else { return }
     do throws(CancelReason) { try read(message, knowing: known, random: &random) } catch { cancel(error) }
   }
 

@@ -80,7 +80,7 @@ struct Verifications: Sendable {
     random: inout SecretSource, at now: Int64
   ) throws(EncryptionFailure) -> Verification.ID {
     guard known.identities.own.identity != nil else { throw .incomplete }
-    guard makeRoom() else { throw .unusable }
+    guard makeRoom() || makeRoomOfUnanswered() else { throw .unusable }
     var (user, room, asked) = (known.own.user, RoomID?.none, [DeviceID]())
     let others = known.tracker.devices(of: user).filter { !$0.isDehydrated }.map { $0.device }.filter { $0 != known.own.device }
     switch target {
@@ -207,6 +207,13 @@ struct Verifications: Sendable {
   mutating func makeRoom() -> Bool {
     guard runs.count >= Self.runsLimit else { return true }
     guard let place = runs.firstIndex(where: { $0.isOver }) else { return false }
+    forget(place)
+    return true
+  }
+
+  /// What others ask for does not keep the user from asking: the oldest that nobody has answered here makes room.
+  private mutating func makeRoomOfUnanswered() -> Bool {
+    guard let place = runs.firstIndex(where: { $0.isUnanswered }) else { return false }
     forget(place)
     return true
   }
