@@ -128,9 +128,9 @@ extension Strings {
     case callThem, callThemWithCamera, startCall, callMade, callMadeDeclined, callMadeUnanswered, callMadeNoAnswer, callOf,
       callsYou, callsYouWithCamera, callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline,
       askToCall, askToCallWithCamera, allowDevices, devicesRefused, microphoneLevel, callEnd, callBack, microphoneOff,
-      microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, pictureInPicture, callHeight, ownPicture, pictureOf,
-      theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNoCamera,
-      callNotSent, callOver
+      microphoneOn, cameraOff, cameraOn, cameraTurn, shareScreen, stopSharing, pictureInPicture, callHeight, ownPicture,
+      pictureOf, theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia,
+      callNoCamera, callNotSent, callOver
     // Calls of rooms
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
