@@ -198,3 +198,82 @@ async def _(test):
         await page.set_viewport_size({"width": 360, "height": 740})
         await alice.rest()
         assert (await alice.composer.bounding_box())["width"] >= 200
+
+
+# ---- What the second one who tried the page stumbled over
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+# What one could press and what is covered by the short sentence that stands there.
+COVERED = """() => {
+  const box = document.querySelector('.ma-notice-box').getBoundingClientRect();
+  const top = [...document.querySelectorAll('.ma-overlay')].at(-1) ?? document;
+  return [...top.querySelectorAll('button, input, select, textarea, [role=tab], [role=textbox], [role=option]')]
+    .filter(node => node.checkVisibility() && !node.closest('.ma-notice-box')).map(node => [node.ariaLabel || node.textContent, node.getBoundingClientRect()])
+    .filter(([, { left, right, top, bottom, width }]) => width > 0 && left < box.right && right > box.left && top < box.bottom && bottom > box.top)
+    .map(([words]) => words);
+}"""
+
+
+@test("a short sentence covers nothing that is pressed, in a room and with a dialog; a QR code comes into view")
+async def _(test):
+    room, users = two_in(test, "Notices")
+    users["boris"].send(room, "copy me")
+    for options in ({}, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, **options, permissions=["clipboard-read", "clipboard-write"]) as alice:
+            page, notice = alice.page, alice.page.get_by_role("status").locator(".ma-notice-box")
+            await alice.message("copy me").first.click(button="right")
+            await alice.choose("Copy text")
+            await notice.wait_for()
+            await alice.rest()
+            await alice.picture(f"notice-room-{len(options)}")
+            assert await page.evaluate(COVERED) == [], await page.evaluate(COVERED)
+            if options:
+                await page.get_by_role("button", name="Back to conversations").click()
+            await page.get_by_role("button", name="New conversation").first.click()
+            await alice.dialog.get_by_role("button", name="Copy link").click()
+            await notice.get_by_text("Link copied").wait_for()
+            await alice.rest()
+            await alice.picture(f"notice-dialog-{len(options)}")
+            assert await page.evaluate(COVERED) == [], await page.evaluate(COVERED)
+            # At once, not when the sentence has gone.
+            await alice.dialog.get_by_role("button", name="Show QR code").click()
+            code = alice.dialog.get_by_role("img", name="QR code of the invite link")
+            await code.wait_for()
+            await alice.rest()
+            assert await code.evaluate("code => { const { top, bottom } = code.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }")
+            await alice.picture(f"qr-code-{len(options)}")
+            await alice.dialog.get_by_role("tab", name="New room").click()
+
+
+@test("dialogs in which people and rooms are found keep their height while one types")
+async def _(test):
+    room, users = two_in(test, "Heights")
+    users["boris"].send(room, "pass it on")
+    for options in ({}, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, **options) as alice:
+            page = alice.page
+
+            async def heights(field, words):
+                await alice.rest()
+                box = page.locator(".ma-dialog").last
+                found = [(await box.bounding_box())["height"]]
+                for word in words:
+                    await field.fill(word)
+                    await alice.rest()
+                    found.append((await box.bounding_box())["height"])
+                return found
+            await alice.message("pass it on").first.click(button="right")
+            await alice.choose("Forward…")
+            same = await heights(alice.dialog.get_by_role("searchbox").or_(alice.dialog.get_by_role("textbox")).first, ["b", "nobody at all"])
+            assert max(same) - min(same) <= 1, same
+            await page.keyboard.press("Escape")
+            if options:
+                await page.get_by_role("button", name="Back to conversations").click()
+            await page.get_by_role("button", name="New conversation").first.click()
+            await alice.dialog.get_by_role("tab", name="New room").click()
+            same = await heights(alice.dialog.get_by_role("combobox", name="Invite (optional)"), ["b", ""])
+            assert max(same) - min(same) <= 1, same
+            await alice.picture(f"new-room-{len(options)}")
+
+
