@@ -277,3 +277,26 @@ async def _(test):
             await alice.picture(f"new-room-{len(options)}")
 
 
+@test("in a room that one has left and comes back to one stands at the newest message")
+async def _(test):
+    room, users = two_in(test, "Return")
+    boris = users["boris"]
+    users["alice"].state(room, "m.room.join_rules", {"join_rule": "public"}).ok()
+    for number in range(60):
+        boris.send(room, f"line {number}")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.sees("line 59")
+        await alice.page.get_by_role("button", name="More about this room").click()
+        await alice.choose("Leave room")
+        await alice.dialog.get_by_text("Leave “Return”?").wait_for()
+        await alice.picture("leave-question")
+        await alice.dialog.get_by_role("button", name="Leave room").click()
+        await expect(alice.heading("Return")).to_have_count(0)
+        for number in range(60, 90):
+            boris.send(room, f"line {number}")
+        await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", room)
+        await alice.page.get_by_role("main").get_by_role("button", name="Join").click()
+        await alice.sees("line 89")
+        await alice.rest()
+        await alice.picture("come-back")
+        await expect(alice.message("line 89").first).to_be_in_viewport()

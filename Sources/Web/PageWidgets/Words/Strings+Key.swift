@@ -67,8 +67,8 @@ extension Strings {
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote,
-      leaveChat, leaveChatQuestion, leaveChatNote, reportChat, leaving, address, copy, message, mentionPerson, remove,
-      removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, ruleSpace, whoMayRead,
+      leaveOnlyAdmin, leaveChat, leaveChatQuestion, leaveChatNote, reportChat, leaving, address, copy, message, mentionPerson,
+      remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, ruleSpace, whoMayRead,
       readAnyone, readMembers, readSinceInvited, readSinceJoined, addresses, noAddresses, mainAddress, makeMain, addAddress,
       removeNamed, isListed, yes, no, permissions, general, access, roles, rolesNote, fineControl, permissionsNote,
       sendMessages, deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong,
