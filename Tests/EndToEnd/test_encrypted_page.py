@@ -288,7 +288,7 @@ async def _(test):
             await open_encryption(two)
             await two.dialog.get_by_label("Recovery key or passphrase").fill(key)
             await two.dialog.get_by_role("button", name="Verify with recovery key").click()
-            await two.dialog.get_by_text("1 key came of messages that were sent while you were signed out everywhere.").wait_for()
+            await two.dialog.get_by_text("You can read the messages now that were sent while you were signed out everywhere.").wait_for()
             await two.picture("away-read")
             await check(two, "keys of messages sent while signed out")
             await two.page.keyboard.press("Escape")

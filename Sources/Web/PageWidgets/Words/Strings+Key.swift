@@ -3,7 +3,7 @@ extension Strings {
   /// As the texts stand in the files of all languages.
   package enum Key: Int, CaseIterable, Sendable {
     // Everywhere
-    case product, device, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
+    case product, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in
@@ -158,8 +158,8 @@ extension Strings {
       compareEmoji, compareNumbers, verifyCode, scanThisCode, scanOtherCode, scanHold, scanUnreadable, verifyNoWay,
       verifyAgreeing, compareWithDevice, compareWithPerson, theyMatch, theyDiffer, codeScannedDevice, codeScannedPerson,
       verifyConfirmed, deviceVerified, personVerified, verifyCancelled, verifyTimedOut, verifyMismatch, verifyElsewhere,
-      verifyFailed, personAsksVerify, deviceAsksVerify, ignoreRequest, verificationRequest, verificationWaiting,
-      verificationGoesOn, verificationDone, verificationCancelled, sasNames
+      verifyFailed, personAsksVerify, deviceAsksVerify, newDeviceAsksVerify, yesVerify, ignoreRequest, verificationRequest,
+      verificationWaiting, verificationGoesOn, verificationDone, verificationCancelled, sasNames
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,
