@@ -277,6 +277,33 @@ async def _(test):
             await alice.picture(f"new-room-{len(options)}")
 
 
+@test("on a phone the settings are a list of which nothing is cut off, then a page with a way back; a new language comes back to them")
+async def _(test):
+    alice = User(test.base, "alice")
+    async with people(test, "alice", fresh=True, **PHONE) as one:
+        await one.sign_in(alice)
+        page = one.page
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("menuitem", name="Settings").click()
+        tabs = one.dialog.get_by_role("tab")
+        await expect(tabs).to_have_count(11)
+        await one.rest()
+        await one.picture("settings-list")
+        boxes = [await tab.bounding_box() for tab in await tabs.all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["y"] + box["height"] <= 740 for box in boxes), boxes
+        await one.dialog.get_by_role("tab", name="Language").click()
+        await expect(one.dialog.get_by_role("tab")).to_have_count(0)
+        await one.dialog.get_by_role("combobox", name="Language").select_option("de")
+        await one.dialog.get_by_role("combobox", name="Sprache").wait_for()
+        await one.picture("settings-language")
+        await one.dialog.get_by_role("button", name="Alle Einstellungen").click()
+        await expect(tabs).to_have_count(11)
+        # Only once.
+        await page.reload()
+        await page.get_by_role("button", name="Dein Profil").wait_for()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 @test("in a room that one has left and comes back to one stands at the newest message")
 async def _(test):
     room, users = two_in(test, "Return")

@@ -83,8 +83,8 @@ extension Strings {
       aliasName, aliasWrong, joinAddress, joinAddressHint, kindOfRoom, plainRoom, space, searchRooms, directoryHint,
       publicRooms, showMore, loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
-    case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
-      privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
+    case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, chaptersAll, browserLanguage,
+      privateReceipts, privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
     case download, share, fetching, downloadFailed, imageNamed
     // What went wrong

@@ -4,6 +4,7 @@ import JSON
 import MatrixModel
 import Messenger
 import PageWidgets
+import WebHost
 
 /// What a person can set: about themselves, what they are told of, how the page looks, their devices, their account.
 struct SettingsDialog<D: DOM> {
@@ -23,7 +24,7 @@ struct SettingsDialog<D: DOM> {
         .init(.devices, .device) { DevicesPage(app, frame, in: $0) },
         .init(.inviteLinks, .link) { InviteLinksPage(app, frame, in: $0) },
         .init(.keyboard, .keyboard) { ShortcutList(app.dom, in: $0) },
-        .init(.language, .globe) { LanguageChoice(app.dom, in: $0) },
+        .init(.language, .globe) { LanguageChoice(app.dom, returns: true, in: $0) },
         .init(.account, .key) { AccountPage(app, frame, in: $0) },
         .init(.aboutMartlet, .info) { AboutPage(app, frame, in: $0) }
       ], at: first, in: frame)
@@ -45,6 +46,13 @@ struct AdministrationLine<D: DOM> {
 }
 
 extension App {
+  /// Opens the settings where the language was changed a moment ago, which took a new page.
+  func returnToLanguage() {
+    guard Host.setting(Settings.returnsToLanguage) != nil else { return }
+    Host.setSetting(Settings.returnsToLanguage, nil)
+    openSettings(at: .language)
+  }
+
   /// - Parameter chapter: the title of the one that it opens at.
   func openSettings(at chapter: Strings.Key? = nil) {
     dialogs.open(.more, as: .page) { SettingsDialog(self, at: chapter, in: $0) }
