@@ -304,6 +304,35 @@ async def _(test):
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+# Notes each picture of a message that is drawn before it is there.
+GREY = """() => {
+  window.grey = [];
+  const look = () => {
+    for (const image of document.querySelectorAll('.mg-picture-image')) if (image.dataset.state !== 'loaded') window.grey.push(image.alt);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+@test("pictures of a room to which one comes back are there at once")
+async def _(test):
+    room, users = two_in(test, "Album")
+    boris = users["boris"]
+    other = users["alice"].create_room(name="Elsewhere")
+    for number in range(4):
+        sent = upload(boris, picture(600, 400 + number), f"view{number}.png", "image/png")
+        post(boris, room, {"msgtype": "m.image", "body": f"view{number}.png", "url": sent, "info": {"w": 600, "h": 400 + number, "mimetype": "image/png"}})
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await expect(alice.loaded(alice.feed.get_by_role("img", name=re.compile("^view")))).to_have_count(4)
+        await alice.open_room(other)
+        await expect(alice.feed.get_by_role("img", name=re.compile("^view"))).to_have_count(0)
+        await alice.page.evaluate(GREY)
+        await alice.open_room(room)
+        await expect(alice.loaded(alice.feed.get_by_role("img", name=re.compile("^view")))).to_have_count(4)
+        assert await alice.page.evaluate("window.grey") == [], await alice.page.evaluate("window.grey")
+
+
 @test("in a room that one has left and comes back to one stands at the newest message")
 async def _(test):
     room, users = two_in(test, "Return")
