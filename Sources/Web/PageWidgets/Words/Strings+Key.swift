@@ -10,10 +10,11 @@ extension Strings {
     case welcome, welcomeNote, embeddedTitle, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain,
       userName, userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint,
       serverIs, change, serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong,
-      registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing,
-      passwordShort, forgotPassword, forgotNote, forgotAsk, supportTitle, supportPage, yourNameTitle, yourNameNote, yourName,
-      choosePicture, skip, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep, email,
-      emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
+      registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong,
+      userNameWrongLetter, userNameWrongSpace, passwordMissing, passwordShort, forgotPassword, forgotNote, forgotAsk,
+      supportTitle, supportPage, yourNameTitle, yourNameNote, yourName, choosePicture, skip, tokenMissing, tokenWrong,
+      signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed,
+      emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Invite links
     case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
       signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,
