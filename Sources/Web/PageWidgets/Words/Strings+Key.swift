@@ -30,10 +30,10 @@ extension Strings {
       askedToJoin, favourites, rooms, roomsToJoin, lowPriority, spaces, markedUnread, fromServer, mentions, mentionedYou,
       reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
       hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft,
-      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere,
-      whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions,
-      notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith,
-      peopleOnServer
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, muteNote,
+      snoozeNote, notifyNote, lowPriorityNote, unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
+      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake,
+      snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith, peopleOnServer
     // Room
     case back, details, roomSettings, chatSettings, spaceSettings, roomsInCommon, members, invitedCount, joinedAndInvited,
       openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline, joining, left, banned,
