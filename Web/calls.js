@@ -91,6 +91,7 @@ export function openMedia(hear, connect = options => new RTCPeerConnection(optio
     },
     float({ stream: name }) { float(name); },
     hearBy({ device }) { loudspeaker = device; aim(); actions.listDevices(); },
+    turn({ source }) { turn(source).catch(error => console.warn('Another camera:', error.name)).finally(actions.listDevices); },
     swap({ source, kind, device }) { swap(source, kind, device).catch(error => console.warn('Another device:', error.name)).finally(actions.listDevices); },
     open({ peer, servers }) {
       const connection = connectionBy(servers, connect);
@@ -197,6 +198,15 @@ export function openMedia(hear, connect = options => new RTCPeerConnection(optio
   }
 
   function watch(track, source) { track.addEventListener('ended', () => tell({ event: 'captureEnded', source })); }
+
+  // The camera that looks the other way. Where the browser does not say which way they look, the next one.
+  async function turn(source) {
+    const { deviceId, facingMode } = sources.get(source)?.getVideoTracks()[0]?.getSettings() ?? {};
+    const cameras = (await navigator.mediaDevices.enumerateDevices()).filter(({ kind }) => kind === 'videoinput');
+    const looks = camera => camera.getCapabilities?.().facingMode?.[0], at = cameras.findIndex(camera => camera.deviceId === deviceId);
+    const other = cameras.find(camera => facingMode && looks(camera) && looks(camera) !== facingMode) ?? cameras[(at + 1) % cameras.length];
+    if (other) await swap(source, 'video', other.deviceId);
+  }
 
   // Another device in the place of one that is open; where it cannot be had, the one before.
   async function swap(source, kind, device) {

@@ -51,5 +51,6 @@ export const dateService = () => ({
   format_date_time: ms => format('full', { dateStyle: 'full', timeStyle: 'short' }).format(moment(ms)),
   format_short: ms => shortLabel(moment(ms)),
   format_month: ms => format('month', { month: 'long', year: 'numeric' }).format(moment(ms)),
+  format_day_of_year: ms => format('day of year', { day: 'numeric', month: 'long' }).format(moment(ms)),
   format_byte_count: byteLabel,
 });

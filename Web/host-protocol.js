@@ -72,6 +72,7 @@ export const imports = (program, calls) => ({
   format_date_time: (milliseconds, out, capacity) => program.give(calls.format_date_time(milliseconds), out, capacity),
   format_short: (milliseconds, out, capacity) => program.give(calls.format_short(milliseconds), out, capacity),
   format_month: (milliseconds, out, capacity) => program.give(calls.format_month(milliseconds), out, capacity),
+  format_day_of_year: (milliseconds, out, capacity) => program.give(calls.format_day_of_year(milliseconds), out, capacity),
   format_byte_count: (count, out, capacity) => program.give(calls.format_byte_count(count), out, capacity),
   page_state: () => calls.page_state(),
   page_listen: (id) => calls.page_listen(id),

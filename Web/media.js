@@ -21,8 +21,11 @@ function hand(program, id, way, url, name) {
 }
 
 const imageBytesLimit = 96 << 20;
-const images = new Map();          // source -> { url, bytes, users, ready }, least recently used first
+const images = new Map();          // source -> { url, bytes, users, ready, kept }, least recently used first
 let imageBytes = 0;
+// What was seen last stays decoded as long as an image has it: whoever comes back to a room sees its pictures at once.
+const keptPixelsLimit = 24_000_000;
+let keptPixels = 0;
 let prefix = '', token = '';
 
 // Nobody has asked for what rows show: of more than that nothing is seen. Pictures that are shown as they are say that they are small
@@ -191,8 +194,11 @@ function load(node, source, isStillWanted) {
       if (entry.isDamaged) sayDamaged(node);
       return;
     }
+    // What is decoded is drawn with the row, and not a frame later.
+    node.decoding = entry.kept ? 'sync' : 'async';
     node.src = entry.url;
     if (node.complete && node.naturalWidth > 0) node.dataset.state = 'loaded';
+    if (node.localName === 'img') keepDecoded(entry);
   };
   if (entry.url !== '') show(); else entry.ready.then(show);
 }
@@ -240,10 +246,36 @@ function trimImages() {
   }
 }
 
+function keepDecoded(entry) {
+  if (entry.kept || entry.asksForDecoded) return;
+  entry.asksForDecoded = true;
+  const image = new Image();
+  image.src = entry.url;
+  image.decode().then(() => {
+    entry.asksForDecoded = false;
+    const pixels = image.naturalWidth * image.naturalHeight;
+    if (entry.url !== image.src || pixels > keptPixelsLimit / 2) return;
+    entry.kept = image;
+    keptPixels += pixels;
+    for (const other of images.values()) {
+      if (keptPixels <= keptPixelsLimit) return;
+      forgetDecoded(other);
+    }
+  }, () => { /* What cannot be shown says so where it stands. */ });
+}
+
+function forgetDecoded(entry) {
+  if (!entry.kept) return;
+  keptPixels -= entry.kept.naturalWidth * entry.kept.naturalHeight;
+  entry.kept = null;
+}
+
 function dropImage(source, entry) {
+  forgetDecoded(entry);
   images.delete(source);
   imageBytes -= entry.bytes;
   if (entry.url !== '') URL.revokeObjectURL(entry.url);
+  entry.url = '';
 }
 
 // Whether it could be had.

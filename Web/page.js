@@ -126,7 +126,9 @@ function keptWord(act, ...word) {
 function browserName() {
   const agent = navigator.userAgent;
   const find = pairs => pairs.find(([mark]) => agent.includes(mark))?.[1];
-  const browser = find([['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);
+  // Chromium calls itself Chrome where it is not asked by its brands.
+  const isChromium = navigator.userAgentData?.brands.some(({ brand }) => brand === 'Chromium') && navigator.userAgentData.brands.length === 2;
+  const browser = find([['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['Chrome/', isChromium ? 'Chromium' : 'Chrome'], ['Safari/', 'Safari']]);
   const system = find([['Android', 'Android'], ['iPhone', 'iOS'], ['iPad', 'iOS'], ['Windows', 'Windows'], ['Mac OS', 'macOS'], ['CrOS', 'ChromeOS'], ['Linux', 'Linux']]);
   return (browser ?? 'Browser') + (system ? ' on ' + system : '');
 }

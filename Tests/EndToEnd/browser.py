@@ -120,7 +120,7 @@ def log_in(base, user_id):
     """The login as the page keeps it, of a new device as the page names it."""
     login = Api(base).post("login", {
         "type": "m.login.password", "identifier": {"type": "m.id.user", "user": user_id}, "password": PASSWORD,
-        "refresh_token": True, "initial_device_display_name": "Martlet in Chrome on Linux"}).ok()
+        "refresh_token": True, "initial_device_display_name": "Chrome on Linux, 30 November"}).ok()
     session = {name: login[name] for name in ("user_id", "device_id", "access_token", "refresh_token") if name in login}
     if "expires_in_ms" in login:
         session["expires_at"] = int(time.time() * 1000) + login["expires_in_ms"]

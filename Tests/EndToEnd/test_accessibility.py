@@ -69,9 +69,8 @@ async def screens(person, room, say):
         await page.get_by_role("dialog").wait_for()
         yield name
         if name == "settings":
-            for tab in await page.get_by_role("dialog").get_by_role("tab").all():
-                await tab.click()
-                yield "settings, " + await tab.inner_text()
+            async for chapter in chapters(page.get_by_role("dialog"), say):
+                yield "settings, " + chapter
         await page.keyboard.press("Escape")
         await page.get_by_role("dialog").wait_for(state="detached")
     await page.get_by_role("combobox", name=say["Search rooms, people and messages"]).fill("a")
@@ -163,11 +162,21 @@ async def room_dialogs(person, say):
         await beside.get_by_role("button", name=say[words], exact=True).click()
         await dialog.get_by_role("heading").first.wait_for()
         yield words
-        for tab in await dialog.get_by_role("tab").all():
-            await tab.click()
-            yield f"{words}, {await tab.inner_text()}"
+        async for chapter in chapters(dialog, say):
+            yield f"{words}, {chapter}"
         await close()
     await beside.get_by_role("button", name=say["Close"]).click()
+
+
+async def chapters(dialog, say):
+    """The name of each, while it is shown. On a phone they are a list, to which a button leads back."""
+    for tab in await dialog.get_by_role("tab").all():
+        name = await tab.inner_text()
+        await tab.click()
+        yield name
+        back = dialog.get_by_role("button", name=say["All settings"])
+        if await back.is_visible():
+            await back.click()
 
 
 def everything(alice, boris):

@@ -531,6 +531,35 @@ async def choose_others(person):
     await person.until("() => captured.filter(track => track.readyState === 'live').length === 2")
 
 
+# By which camera the own picture comes.
+CAMERA = "() => document.querySelector('video[aria-label=\"Your own picture\"]')?.srcObject.getVideoTracks()[0]?.label"
+
+
+@test("a call that is answered on a phone from the list shows who calls, then leads to its chat, and its camera can be turned")
+async def _(test):
+    async with direct_chat(test, flags=tuple(SEVERAL_DEVICES)) as (alice, boris, room, alice_user):
+        await boris.page.set_viewport_size({"width": 360, "height": 740})
+        await boris.page.get_by_role("button", name="Back to conversations").click()
+        await alice.begin_call("Video call")
+        await call(boris).get_by_role("heading", name=alice.name).wait_for()
+        face = await call(boris).locator(".mg-avatar").bounding_box()
+        assert face["width"] >= 48, face
+        await boris.picture("call-rings-phone-list")
+        await button(boris, "Answer with camera").click()
+        await boris.heading(alice.name).wait_for()
+        await expect(button(boris, "Back to the call")).to_have_count(0)
+        await boris.until(PLAYS, "Your own picture")
+        # Of the made-up cameras the second one films depths, which no call sends.
+        for _ in range(2):
+            before = await boris.page.evaluate(CAMERA)
+            await button(boris, "Turn camera").click()
+            await boris.until("before => { const now = (" + CAMERA + ")(); return now && now !== before; }", before)
+        await alice.until(PLAYS, f"{boris.name}’s picture")
+        await boris.picture("call-phone-turned")
+        await expect(button(alice, "Turn camera")).to_have_count(0)
+        await button(boris, "Hang up").click()
+
+
 # Proves A6
 @test("camera, microphone and loudspeaker are chosen in a call, and what was used before is closed")
 async def _(test):

@@ -288,7 +288,7 @@ async def _(test):
             await open_encryption(two)
             await two.dialog.get_by_label("Recovery key or passphrase").fill(key)
             await two.dialog.get_by_role("button", name="Verify with recovery key").click()
-            await two.dialog.get_by_text("1 key came of messages that were sent while you were signed out everywhere.").wait_for()
+            await two.dialog.get_by_text("You can read the messages now that were sent while you were signed out everywhere.").wait_for()
             await two.picture("away-read")
             await check(two, "keys of messages sent while signed out")
             await two.page.keyboard.press("Escape")
@@ -325,6 +325,16 @@ async def _(test):
         await other.picture("encrypted-files")
         events = [event for event in alice.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["type"] == "m.room.encrypted"]
         assert len(events) == 2 and "plan" not in str(events) and "mxc" not in str(events)
+        # What is written leaves its encryption only if the person says so.
+        await other.write("the plan in words")
+        await other.message_menu("the plan in words", "Forward…")
+        await other.dialog.get_by_role("checkbox", name="Square").check()
+        await other.dialog.get_by_role("button", name="Forward", exact=True).click()
+        asks = other.page.get_by_role("dialog", name="In Square messages are not encrypted")
+        await asks.wait_for()
+        await other.picture("forward-unencrypted")
+        await asks.get_by_role("button", name="Cancel").click()
+        await other.dialog.get_by_role("button", name="Close").click()
         # Where nothing is encrypted the keys of the file would be told to everybody.
         await other.message_menu("plan.txt", "Forward…")
         await other.dialog.get_by_role("checkbox", name="Square").check()

@@ -198,3 +198,161 @@ async def _(test):
         await page.set_viewport_size({"width": 360, "height": 740})
         await alice.rest()
         assert (await alice.composer.bounding_box())["width"] >= 200
+
+
+# ---- What the second one who tried the page stumbled over
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+# What one could press and what is covered by the short sentence that stands there.
+COVERED = """() => {
+  const box = document.querySelector('.ma-notice-box').getBoundingClientRect();
+  const top = [...document.querySelectorAll('.ma-overlay')].at(-1) ?? document;
+  return [...top.querySelectorAll('button, input, select, textarea, [role=tab], [role=textbox], [role=option]')]
+    .filter(node => node.checkVisibility() && !node.closest('.ma-notice-box')).map(node => [node.ariaLabel || node.textContent, node.getBoundingClientRect()])
+    .filter(([, { left, right, top, bottom, width }]) => width > 0 && left < box.right && right > box.left && top < box.bottom && bottom > box.top)
+    .map(([words]) => words);
+}"""
+
+
+@test("a short sentence covers nothing that is pressed, in a room and with a dialog; a QR code comes into view")
+async def _(test):
+    room, users = two_in(test, "Notices")
+    users["boris"].send(room, "copy me")
+    for options in ({}, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, **options, permissions=["clipboard-read", "clipboard-write"]) as alice:
+            page, notice = alice.page, alice.page.get_by_role("status").locator(".ma-notice-box")
+            await alice.message("copy me").first.click(button="right")
+            await alice.choose("Copy text")
+            await notice.wait_for()
+            await alice.rest()
+            await alice.picture(f"notice-room-{len(options)}")
+            assert await page.evaluate(COVERED) == [], await page.evaluate(COVERED)
+            if options:
+                await page.get_by_role("button", name="Back to conversations").click()
+            await page.get_by_role("button", name="New conversation").first.click()
+            await alice.dialog.get_by_role("button", name="Copy link").click()
+            await notice.get_by_text("Link copied").wait_for()
+            await alice.rest()
+            await alice.picture(f"notice-dialog-{len(options)}")
+            assert await page.evaluate(COVERED) == [], await page.evaluate(COVERED)
+            # At once, not when the sentence has gone.
+            await alice.dialog.get_by_role("button", name="Show QR code").click()
+            code = alice.dialog.get_by_role("img", name="QR code of the invite link")
+            await code.wait_for()
+            await alice.rest()
+            assert await code.evaluate("code => { const { top, bottom } = code.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }")
+            await alice.picture(f"qr-code-{len(options)}")
+            await alice.dialog.get_by_role("tab", name="New room").click()
+
+
+@test("dialogs in which people and rooms are found keep their height while one types")
+async def _(test):
+    room, users = two_in(test, "Heights")
+    users["boris"].send(room, "pass it on")
+    for options in ({}, PHONE):
+        async with in_room(test, room, {"alice": users["alice"]}, **options) as alice:
+            page = alice.page
+
+            async def heights(field, words):
+                await alice.rest()
+                box = page.locator(".ma-dialog").last
+                found = [(await box.bounding_box())["height"]]
+                for word in words:
+                    await field.fill(word)
+                    await alice.rest()
+                    found.append((await box.bounding_box())["height"])
+                return found
+            await alice.message("pass it on").first.click(button="right")
+            await alice.choose("Forward…")
+            same = await heights(alice.dialog.get_by_role("searchbox").or_(alice.dialog.get_by_role("textbox")).first, ["b", "nobody at all"])
+            assert max(same) - min(same) <= 1, same
+            await page.keyboard.press("Escape")
+            if options:
+                await page.get_by_role("button", name="Back to conversations").click()
+            await page.get_by_role("button", name="New conversation").first.click()
+            await alice.dialog.get_by_role("tab", name="New room").click()
+            same = await heights(alice.dialog.get_by_role("combobox", name="Invite (optional)"), ["b", ""])
+            assert max(same) - min(same) <= 1, same
+            await alice.picture(f"new-room-{len(options)}")
+
+
+@test("on a phone the settings are a list of which nothing is cut off, then a page with a way back; a new language comes back to them")
+async def _(test):
+    alice = User(test.base, "alice")
+    async with people(test, "alice", fresh=True, **PHONE) as one:
+        await one.sign_in(alice)
+        page = one.page
+        await page.get_by_role("button", name="Your profile").click()
+        await page.get_by_role("menuitem", name="Settings").click()
+        tabs = one.dialog.get_by_role("tab")
+        await expect(tabs).to_have_count(11)
+        await one.rest()
+        await one.picture("settings-list")
+        boxes = [await tab.bounding_box() for tab in await tabs.all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["y"] + box["height"] <= 740 for box in boxes), boxes
+        await one.dialog.get_by_role("tab", name="Language").click()
+        await expect(one.dialog.get_by_role("tab")).to_have_count(0)
+        await one.dialog.get_by_role("combobox", name="Language").select_option("de")
+        await one.dialog.get_by_role("combobox", name="Sprache").wait_for()
+        await one.picture("settings-language")
+        await one.dialog.get_by_role("button", name="Alle Einstellungen").click()
+        await expect(tabs).to_have_count(11)
+        # Only once.
+        await page.reload()
+        await page.get_by_role("button", name="Dein Profil").wait_for()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+# Notes each picture of a message that is drawn before it is there.
+GREY = """() => {
+  window.grey = [];
+  const look = () => {
+    for (const image of document.querySelectorAll('.mg-picture-image')) if (image.dataset.state !== 'loaded') window.grey.push(image.alt);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+@test("pictures of a room to which one comes back are there at once")
+async def _(test):
+    room, users = two_in(test, "Album")
+    boris = users["boris"]
+    other = users["alice"].create_room(name="Elsewhere")
+    for number in range(4):
+        sent = upload(boris, picture(600, 400 + number), f"view{number}.png", "image/png")
+        post(boris, room, {"msgtype": "m.image", "body": f"view{number}.png", "url": sent, "info": {"w": 600, "h": 400 + number, "mimetype": "image/png"}})
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await expect(alice.loaded(alice.feed.get_by_role("img", name=re.compile("^view")))).to_have_count(4)
+        await alice.open_room(other)
+        await expect(alice.feed.get_by_role("img", name=re.compile("^view"))).to_have_count(0)
+        await alice.page.evaluate(GREY)
+        await alice.open_room(room)
+        await expect(alice.loaded(alice.feed.get_by_role("img", name=re.compile("^view")))).to_have_count(4)
+        assert await alice.page.evaluate("window.grey") == [], await alice.page.evaluate("window.grey")
+
+
+@test("in a room that one has left and comes back to one stands at the newest message")
+async def _(test):
+    room, users = two_in(test, "Return")
+    boris = users["boris"]
+    users["alice"].state(room, "m.room.join_rules", {"join_rule": "public"}).ok()
+    for number in range(60):
+        boris.send(room, f"line {number}")
+    async with in_room(test, room, {"alice": users["alice"]}) as alice:
+        await alice.sees("line 59")
+        await alice.page.get_by_role("button", name="More about this room").click()
+        await alice.choose("Leave room")
+        await alice.dialog.get_by_text("Leave “Return”?").wait_for()
+        await alice.picture("leave-question")
+        await alice.dialog.get_by_role("button", name="Leave room").click()
+        await expect(alice.heading("Return")).to_have_count(0)
+        for number in range(60, 90):
+            boris.send(room, f"line {number}")
+        await alice.page.evaluate("id => { location.hash = 'room/' + encodeURIComponent(id); }", room)
+        await alice.page.get_by_role("main").get_by_role("button", name="Join").click()
+        await alice.sees("line 89")
+        await alice.rest()
+        await alice.picture("come-back")
+        await expect(alice.message("line 89").first).to_be_in_viewport()

@@ -1,6 +1,7 @@
 """Verifications in the page: people and devices compare emoji, or do not; what is said at each end of it."""
 import asyncio
 import contextlib
+import re
 
 from accessibility import check
 from browser import expect, in_room, open_settings, people, room_fragment
@@ -124,8 +125,8 @@ async def _(test):
             await check(two, "the ways to confirm it is you")
             await two.dialog.get_by_role("button", name="Use another device").click()
             await two.dialog.get_by_text("on your other device").wait_for()
-            await banner(one).get_by_text("Is it your device?").wait_for()
-            await banner(one).get_by_role("button", name="Verify").click()
+            await banner(one).get_by_text("asks to be verified").wait_for()
+            await banner(one).get_by_role("button", name=re.compile("^(Verify|Yes, verify it)$")).click()
             await choose_emoji(two, one)
             await both_compare(one, two)
             for person in (one, two):

@@ -85,6 +85,19 @@ import Testing
     }
   }
 
+  @Test func `without a program for thumbnails a small picture stands for its own`() async throws {
+    try await APIFixture.run { fixture in
+      let user = try await fixture.register("ann")
+      let small = [UInt8](repeating: 1, count: 1 << 20)
+      for (bytes, type, status) in [(small, "image/png", 200), (small + [1], "image/png", 400), (small, "image/svg+xml", 400)] {
+        let (_, path) = try await upload(fixture, user, bytes, type: type)
+        let answer = try await fixture.raw(
+          .get, "/_matrix/client/v1/media/thumbnail/\(path)?width=96&height=96&method=crop", token: user.token)
+        #expect(answer.status == status && (status != 200 || answer.body == bytes))
+      }
+    }
+  }
+
   @Test func `unknown and foreign content is not found, and nobody reads without a token`() async throws {
     try await APIFixture.run { fixture in
       let user = try await fixture.register("ann")

@@ -41,6 +41,8 @@ struct DirectCallsTests {
     #expect(!isShown(page))
     page.tell(#""do":"synced""#)
     #expect(page.texts.contains("callsYou boris"))
+    // The name and the picture also in the call's own room.
+    #expect(page.texts.contains("boris") && !page.dom.isHidden("ma-avatar-small"))
     #expect(page.asked().map(\.path) == ["GET /_matrix/client/v3/voip/turnServer"])
     page.click("callDecline")
     #expect(
@@ -162,6 +164,8 @@ struct DirectCallsTests {
     invite(page)
     page.tell(#""do":"synced""#)
     #expect(page.texts.contains("callsYou boris"))
+    // The name and the picture also in the call's own room.
+    #expect(page.texts.contains("boris") && !page.dom.isHidden("ma-avatar-small"))
     page.tell(#""do":"left","room":"!r:a.example""#)
     #expect(!isShown(page))
     let other = self.page()

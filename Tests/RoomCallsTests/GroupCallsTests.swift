@@ -157,9 +157,10 @@ struct GroupCallsTests {
   func rings() {
     let page = Page()
     page.room(["@boris:a.example"], more: #","small":false"#)
-    #expect(page.texts.contains("groupCallHere 1") && !page.texts.contains("notNow"))
+    #expect(page.texts.contains("groupCallHere 1") && !page.texts.contains("notNow") && page.dom.isHidden("ma-avatar-small"))
     page.room(["@boris:a.example"], more: #","small":true"#)
     #expect(page.texts.contains("groupCallRings boris Garden") && page.texts.contains("notNow"))
+    #expect(!page.dom.isHidden("ma-avatar-small"), "the caller's picture")
     page.tell(#""do":"shown","room":"!other:a.example""#)
     #expect(page.texts.contains("groupCallRings boris Garden"))
     page.click("join")

@@ -46,6 +46,32 @@ struct DetailsTests {
     (page.all("ma-button") + page.all("ma-link") + page.all("ma-danger")).map { $0.attributes["aria-label"] ?? $0.allText }
   }
 
+  @Test("the question before leaving names the room, and warns its only administrator", arguments: [0, 100], [false, true])
+  func leaving(_ level: Int, ownerHasLeft: Bool) throws {
+    let page = Self.page(level: level)
+    if ownerHasLeft {
+      let gone =
+        #"{"type":"m.room.member","state_key":"@owner:chat.example","event_id":"$gone","sender":"@owner:chat.example","content":{"membership":"leave"}}"#
+      page.sync([("!a", #"{"timeline":{"limited":false,"events":[\#(gone)]}}"#)])
+    }
+    page.click(Strings[.leave])
+    let question = try #require(page.all("ma-dialog").last)
+    #expect(question.allText.contains(Strings[.leaveQuestion, "Garden"]))
+    #expect(question.allText.contains(Strings[.leaveOnlyAdmin]) == (level == 100 && ownerHasLeft))
+    page.submitDialog()
+    #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
+  }
+
+  @Test("a room is left from its own menu, after the question")
+  func leavingFromMenu() throws {
+    let page = Self.page(level: 0)
+    page.app.goTo(.room(RoomID(trusted: "!a")))
+    try page.press("roomMenu")
+    page.click(Strings[.leave])
+    page.submitDialog()
+    #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
+  }
+
   // Proves C26, C27, C28, C29, P25
   @Test("who may do nothing is offered nothing; who may do all is offered all", arguments: [0, 50, 100])
   func allowed(_ level: Int) {

@@ -41,6 +41,40 @@ struct MessageTests {
     #expect(lines.first?.hasPrefix("👍") == true && lines[0].contains("Bo") && lines[0].contains("youName"))
   }
 
+  @Test("words of an encrypted room go where nothing is encrypted only after a question, and nowhere if the user cancels")
+  func forwarding() throws {
+    page.signIn()
+    let secret = #"{"algorithm":"m.megolm.v1.aes-sha2"}"#
+    let garden =
+      event("$n", #"{"name":"Garden"}"#, type: "m.room.name", state: "")
+    page.sync([
+      (
+        "!b",
+        #"{"summary":{"m.joined_member_count":3},"state":{"events":[\#(garden)]},"timeline":{"limited":false,"events":[]}}"#
+      ),
+      (
+        "!a",
+        """
+        {"summary":{"m.joined_member_count":3},"timeline":{"limited":false,"prev_batch":"t1","events":[
+        \(event("$v", #"{"name":"Vault"}"#, type: "m.room.name", state: "")),
+        \(event("$e", secret, type: "m.room.encryption", state: "")),\(event("$1", text("beans")))]}}
+        """
+      )
+    ])
+    try page.enterRoom("Vault")
+    try page.choose("forward", of: "beans")
+    let line = try #require(page.all("ma-target").first { $0.allText.contains("Garden") })
+    page.dom.fire(.change, on: try #require(line.tags("input").first).node, x: 1)
+    for answer in ["cancel", "forwardAnyway"] {
+      page.submitForm()
+      #expect(page.all("ma-dialog").last?.allText.contains("forwardToOpen Garden") == true)
+      #expect(page.count("/rooms/%21b/send/") == 0)
+      page.click(answer)
+      page.settleStore()
+    }
+    #expect(page.count("/rooms/%21b/send/") == 1 && page.all("ma-dialog").isEmpty)
+  }
+
   @Test("the first message that is saved asks for nothing that is not there, and the next one for what stands there by then")
   func saving() throws {
     try page.openRoom([event("$1", text("beans")), event("$2", text("peas"), at: 11)])

@@ -187,6 +187,17 @@ struct RoomListTests {
     #expect(page.requests.contains { $0.request.target.hasSuffix("/leave") })
   }
 
+  @Test("commands that are alike say in a line what each does, and go by their name alone")
+  func alike() throws {
+    let page = Self.furnished()
+    page.dom.fire(.contextMenu, on: try #require(page.all("ma-entry").first { $0.allText.contains("Choir") }).node)
+    let items = page.all("ma-menu-item").filter { !page.all("ma-menu-about", in: $0).isEmpty }
+    #expect(
+      items.map { $0.attributes["aria-label"] }
+        == [Strings[.muteRoom], Strings[.snooze], Strings[.notifications], Strings[.makeLowPriority]])
+    #expect(items.allSatisfy { $0.attributes["aria-description"] == page.all("ma-menu-about", in: $0).first?.text })
+  }
+
   // Proves P31
   @Test("a favourite is moved by as few orders as it takes")
   func moved() throws {

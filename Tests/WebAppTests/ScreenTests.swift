@@ -67,8 +67,8 @@ struct ScreenTests {
   @Test(
     "what cannot be an account is not asked for",
     arguments: [
-      ("", "correct horse", Strings[.userNameMissing]), ("Not Allowed", "correct horse", Strings[.userNameWrong]),
-      ("alice", "seven77", Strings[.passwordShort])
+      ("", "correct horse", Strings[.userNameMissing]), ("Not Allowed", "correct horse", Strings[.userNameWrongSpace]),
+      ("müller", "correct horse", Strings[.userNameWrongLetter, "ü"]), ("alice", "seven77", Strings[.passwordShort])
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
     let page = Page()
@@ -80,6 +80,20 @@ struct ScreenTests {
     page.submit()
     #expect(page.text.contains(words))
     #expect(page.body(of: "/register").isEmpty)
+  }
+
+  @Test("a wrong name and a short password are told in one round, and the name has the focus")
+  func badAccountAtOnce() throws {
+    let page = Page()
+    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
+    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
+    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    page.type("al!ce", into: Strings[.userName])
+    page.type("short", into: Strings[.password])
+    page.submit()
+    #expect(page.text.contains(Strings[.userNameWrongLetter, "!"]) && page.text.contains(Strings[.passwordShort]))
+    let name = try #require(page.all("ma-input").first { $0.attributes["aria-label"] == Strings[.userName] })
+    #expect(page.dom.focused == name.node)
   }
 
   @Test("an account is asked for in small letters, as phones write names with a capital")

@@ -148,6 +148,61 @@ struct VerificationTests {
     #expect(desk.page.all("ma-dialog").last?.allText.contains("loadingDevices") == true)
   }
 
+  @Test func `a new device that asks to be verified is asked about once`() {
+    let desk = Desk()
+    desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))
+    desk.tell([Desk.request(by: "@alice:chat.example")])
+    #expect(desk.banner == "newDeviceAsksVerify PHONEyesVerifyno")
+    _ = desk.takeActions()
+    desk.page.click("yesVerify")
+    #expect(desk.takeActions().map(\.action) == [.verification(3, .accept)])
+    desk.page.app.dialogs.closeAll()
+    desk.tell([])
+    #expect(desk.banner == "", "the user has said whose it is")
+  }
+
+  @Test func `a device that the user has recognized is not asked about again when it asks to be verified`() {
+    let desk = Desk()
+    desk.tell()
+    desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))
+    desk.page.click("yes")
+    _ = desk.takeActions()
+    desk.tell([Desk.request(by: "@alice:chat.example")])
+    #expect(desk.takeActions().map(\.action) == [.verification(3, .accept)])
+    #expect(desk.page.all("ma-dialog").last?.allText.contains("verifyAgreeing") == true)
+  }
+
+  @Test func `a new device that the user does not know is declined, and the devices are shown`() {
+    let desk = Desk()
+    desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))
+    desk.tell([Desk.request(by: "@alice:chat.example")])
+    _ = desk.takeActions()
+    desk.page.click("no")
+    #expect(desk.takeActions().map(\.action).contains(.verification(3, .cancel)) && desk.page.text.contains("wasNotYou"))
+    desk.tell([])
+    #expect(desk.banner == "")
+  }
+
+  @Test func `the recovery key is entered into one field, which says when it is wrong and closes when it is right`() throws {
+    let desk = Desk()
+    desk.tell(isVerified: false)
+    desk.page.click("confirmYou")
+    let way = try #require(desk.page.all("ma-home-card").first { $0.allText.hasPrefix("useRecoveryKey") })
+    _ = desk.takeActions()
+    desk.page.dom.fire(.click, on: way.node)
+    let dialog = try #require(desk.page.all("ma-dialog").last)
+    #expect(desk.page.all("ma-input", in: dialog).count == 1)
+    for failure in [EncryptionReport.Failure.wrongKey, nil] {
+      desk.page.type("EsTc 1234", into: "recoveryField")
+      desk.page.submitForm()
+      let asked = try #require(desk.takeActions().last)
+      #expect(asked.action == .recover("EsTc 1234"))
+      desk.tell([], isVerified: failure == nil, [.ended(asked.number, failure.map { .failed($0) } ?? .done(""))])
+      #expect(desk.page.text.contains("wrongRecoveryKey") == (failure != nil))
+    }
+    #expect(desk.page.all("ma-dialog").isEmpty && desk.page.text.contains("recovered"))
+  }
+
   @Test func `a device that the user verifies here is not asked about`() {
     let desk = Desk()
     desk.tell([], Self.news(.deviceAppeared, "@alice:chat.example", "PHONE"))

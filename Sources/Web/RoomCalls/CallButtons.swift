@@ -4,7 +4,7 @@ import Messenger
 final class CallButtons<D: DOM> {
   /// In the order of the page.
   enum Press: Int, CaseIterable {
-    case back, microphone, camera, screen, layout, devices, end, answerWithCamera, answer, decline
+    case back, microphone, camera, turn, screen, layout, devices, end, answerWithCamera, answer, decline
   }
 
   /// What a button shows: an icon with the word below it, or the word.
@@ -62,6 +62,7 @@ extension CallButtons.Face {
   static func camera(isOff: Bool) -> Self {
     Self(press: .camera, word: isOff ? .cameraOn : .cameraOff, icon: isOff ? .cameraOff : .camera)
   }
+  static var turn: Self { Self(press: .turn, word: .cameraTurn, icon: .turn) }
   static func screen(isShared: Bool) -> Self {
     Self(press: .screen, word: isShared ? .stopSharing : .shareScreen, icon: .screen)
   }

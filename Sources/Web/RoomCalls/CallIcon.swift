@@ -2,8 +2,8 @@ import Messenger
 
 /// Line drawings of 24 by 24 units, in the colour of the text around them.
 enum CallIcon {
-  case camera, cameraOff, microphone, microphoneOff, screen, hangUp, grid, speaker, devices, ear, earOff, remove, back, float,
-    lock
+  case camera, cameraOff, turn, microphone, microphoneOff, screen, hangUp, grid, speaker, devices, ear, earOff, remove, back,
+    float, lock
 
   func draw<D: DOM>(_ dom: D, in parent: Node) {
     dom.drawing(isCrossed ? outline + " M4 4 L20 20" : outline, in: parent)
@@ -14,6 +14,8 @@ enum CallIcon {
   private var outline: String {
     switch self {
     case .camera, .cameraOff: Outline.camera
+    case .turn:
+      "M4 8 H8 L9.5 5.5 H14.5 L16 8 H20 V19 H4 Z M15 12.3 A3.3 3.3 0 0 0 9 12 M9 14.7 A3.3 3.3 0 0 0 15 15 M9 10.3 V12.3 H11 M15 16.7 V14.7 H13"
     case .microphone, .microphoneOff: "M9 7 a3 3 0 0 1 6 0 V11.5 a3 3 0 0 1 -6 0 Z M5.5 11.5 a6.5 6.5 0 0 0 13 0 M12 18 V21"
     case .screen: "M3.5 5 H20.5 V16 H3.5 Z M12 13.5 V8 M9.2 10.6 L12 7.8 L14.8 10.6 M8.5 20 H15.5"
     case .hangUp:

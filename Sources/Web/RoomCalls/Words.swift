@@ -6,7 +6,7 @@ enum Word: String, CaseIterable {
     callNotSent
   case callOf, callsYou, callsYouWithCamera, callRings, callAnswer, callAnswerWithCamera, callDecline, callDeclined,
     callUnanswered, callElsewhere, callBusy, callHangUpAndAnswer, theirMicrophoneOff
-  case microphoneOff, microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, ownPicture, pictureOf,
+  case microphoneOff, microphoneOn, cameraOff, cameraOn, cameraTurn, shareScreen, stopSharing, ownPicture, pictureOf,
     pictureInPicture, callHeight
   case groupCallHere, groupCallRings, notNow
   case groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices, groupCallCamera,

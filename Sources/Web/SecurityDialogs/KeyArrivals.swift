@@ -3,7 +3,7 @@ import JSON
 import Messenger
 import PageWidgets
 
-/// How many keys of earlier messages have come: from the backup, and from the device without a client that took them while the user was signed out
+/// Whether earlier messages can be read by now: their keys come from the backup, and from the device without a client that took them while the user was signed out
 /// everywhere.
 package final class KeyArrivals<D: DOM> {
   private let dom: D
@@ -37,9 +37,9 @@ package final class KeyArrivals<D: DOM> {
     }
     return switch state.dehydrated {
     case .none, .reading(messages: 0, _): ""
-    case .reading(_, let keys): Strings[.awayReading, "\(keys)"]
+    case .reading: Strings[.awayReading]
     case .ready(keys: 0): Strings[.awayReady]
-    case .ready(let keys): Strings[.awayRead, count: Int(clamping: keys)]
+    case .ready: Strings[.awayRead]
     }
   }
 }

@@ -6,6 +6,8 @@ enum Settings {
   static let privateTyping = "private-typing"
   /// The host reads it before the program runs.
   static let language = "language"
+  /// The language was changed in the settings, which takes a new page.
+  static let returnsToLanguage = "returns-to-language"
   static let theme = "theme"
   static let density = "density"
   static let figures = "figures"

@@ -53,6 +53,9 @@ extension Host {
   /// Month and year.
   public static func monthLabel(_ milliseconds: Int64) -> String { hostFormatMonth(Double(milliseconds)) ?? "" }
 
+  /// Day and month, for example `30 November`.
+  public static func dayOfYearLabel(_ milliseconds: Int64) -> String { hostFormatDayOfYear(Double(milliseconds)) ?? "" }
+
   /// When a day of the local calendar begins, in milliseconds since 1970, UTC. Days since 1970-01-01.
   public static func startOfDay(_ day: Int) -> Int64 {
     let start = Int64(day) * 86_400_000

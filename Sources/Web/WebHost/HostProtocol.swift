@@ -309,6 +309,8 @@ extension PageState {
   func hostFormatShort(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "format_month") @_extern(c)
   func hostFormatMonth(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
+  @_extern(wasm, module: "host", name: "format_day_of_year") @_extern(c)
+  func hostFormatDayOfYear(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "format_byte_count") @_extern(c)
   func hostFormatByteCount(_ count: Double, _ out: Buffer?, _ capacity: Int32) -> Int32
   @_extern(wasm, module: "host", name: "page_state") @_extern(c)
@@ -487,6 +489,7 @@ extension PageState {
   func hostFormatDateTime(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatShort(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatMonth(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
+  func hostFormatDayOfYear(_ milliseconds: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostFormatByteCount(_ count: Double, _ out: Buffer?, _ capacity: Int32) -> Int32 { -1 }
   func hostPageState() -> Int32 { 0 }
   func hostPageListen(_ id: Int32) {}
@@ -583,6 +586,7 @@ func hostFormatDate(_ milliseconds: Double) -> String? { readText { hostFormatDa
 func hostFormatDateTime(_ milliseconds: Double) -> String? { readText { hostFormatDateTime(milliseconds, $0, $1) } }
 func hostFormatShort(_ milliseconds: Double) -> String? { readText { hostFormatShort(milliseconds, $0, $1) } }
 func hostFormatMonth(_ milliseconds: Double) -> String? { readText { hostFormatMonth(milliseconds, $0, $1) } }
+func hostFormatDayOfYear(_ milliseconds: Double) -> String? { readText { hostFormatDayOfYear(milliseconds, $0, $1) } }
 func hostFormatByteCount(_ count: Double) -> String? { readText { hostFormatByteCount(count, $0, $1) } }
 func hostPageFragment() -> String? { readText { hostPageFragment($0, $1) } }
 func hostPageOrigin() -> String? { readText { hostPageOrigin($0, $1) } }

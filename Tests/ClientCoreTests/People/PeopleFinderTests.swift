@@ -77,6 +77,19 @@ import Testing
     #expect(finder.chosen.isEmpty)
   }
 
+  @Test("members of the room stand behind everybody who can be invited, and take nobody's place")
+  func presentLast() {
+    let members = (0..<20).map { Self.person(ByteString("@bo\($0):example.org"), ByteString("Bo \($0)")) }
+    let others = [Self.person("@elbow:example.org", "Elbow"), Self.person("@bob:example.org", "Bob")]
+    var finder = PeopleFinder(own: nil, contacts: members + others, present: members.map { $0.userID })
+    finder.type("bo")
+    #expect(Self.ids(finder.found).prefix(2) == ["@bob:example.org", "@elbow:example.org"])
+    #expect(finder.found.count == PeopleFinder.shownLimit)
+    #expect(finder.found.dropFirst(2).allSatisfy { finder.isPresent($0.userID) })
+    let answered = finder.directoryAnswered([Self.person("@bohr:example.org", "Bohr")], for: finder.version)
+    #expect(answered && Self.ids(finder.found).prefix(3) == ["@bob:example.org", "@elbow:example.org", "@bohr:example.org"])
+  }
+
   @Test("of 10,000 contacts only so many are kept and shown")
   func limits() {
     let many = (0..<10_000).map { Self.person(ByteString("@user\($0):example.org")) }

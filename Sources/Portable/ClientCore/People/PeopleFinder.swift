@@ -6,7 +6,7 @@ import MatrixModel
 /// where a member is named in a message.
 ///
 /// Direct chats stand first, the latest at the top, then members of shared rooms, then the server's directory. Within each, a name
-/// that has a word with these first letters stands before one that has them elsewhere.
+/// that has a word with these first letters stands before one that has them elsewhere. Those who cannot be chosen stand at the end.
 package struct PeopleFinder: Sendable {
   package struct Person: Sendable, Equatable {
     package let userID: UserID
@@ -291,9 +291,11 @@ package struct PeopleFinder: Sendable {
   /// Takes a place among the best, behind those who fit as well.
   private mutating func consider(_ candidate: Candidate, _ sought: Sought) {
     guard sought.exact == nil, let fit = fit(candidate, sought) else { return }
-    var rank = (candidate.source * 2 + fit) * (preferred.count + 1)
-    if best.count == foundLimit, let last = best.last, last.rank <= rank { return }
     let user = candidate.person.userID
+    // Behind everybody who can be chosen.
+    let place = candidate.source * 2 + fit + (isPresent(user) ? 4 : 0)
+    var rank = place * (preferred.count + 1)
+    if best.count == foundLimit, let last = best.last, last.rank <= rank { return }
     guard !chosen.contains(where: { $0.userID == user }) else { return }
     rank += preferred.firstIndex(of: user) ?? preferred.count
     best.insert((rank, candidate.person), at: best.firstIndex { rank < $0.rank } ?? best.count)

@@ -144,7 +144,13 @@ package final class MediaRepository: Sendable {
 
   // MARK: Thumbnails
 
-  /// An image reduced to at least what is asked for, or the image itself where it is not larger.
+  /// The largest image that stands for its thumbnails on a server that makes none, in bytes.
+  private static let wholePictureBytes: Int64 = 1 << 20
+  /// What it may be: kinds that all browsers show.
+  private static let shownKinds: [ByteString] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
+
+  /// An image reduced to at least what is asked for, or the image itself where it is not larger. Without the program that makes thumbnails the image
+  /// itself, if it is small.
   ///
   /// Throws what `item` throws, `M_UNKNOWN` (400) for what is no image, `M_TOO_LARGE` for an image beyond the limits.
   package func thumbnail(
@@ -163,7 +169,11 @@ package final class MediaRepository: Sendable {
     if unneeded.contains(name) { return original }
     if let known = try await store.thumbnail(of: original.hash, variant) { return item(known, name) }
     guard let thumbnailer else {
-      throw MatrixError.unknown(status: 400, "This server has no program that makes thumbnails.")
+      // Clients show initials in its place.
+      guard original.bytes <= Self.wholePictureBytes, Self.shownKinds.contains(original.contentType) else {
+        throw MatrixError.unknown(status: 400, "This server has no program that makes thumbnails.")
+      }
+      return original
     }
     let path = try await store.path(of: original.hash, bytes: original.bytes)
     guard let made = try await thumbnailer.thumbnail(of: path, variant, for: owner) else {

@@ -19,13 +19,19 @@ package final class Menu<D: DOM> {
   ///   - key: what does the same without the menu; shown where there is a keyboard.
   ///   - isOn: for a command that turns something on and off, or one of several that holds.
   ///   - isDangerous: it takes something away for good.
+  ///   - note: tells it from others that do something like it.
   package func add(
     _ words: String, _ icon: Drawing? = nil, key: String? = nil, isOn: Bool? = nil, isDangerous: Bool = false,
-    _ run: @escaping () -> Void
+    note: String? = nil, _ run: @escaping () -> Void
   ) {
     let item = dom.button(isDangerous ? "ma-menu-item ma-menu-danger" : "ma-menu-item", in: frame.body)
     if let icon { icon.draw(dom, in: item) }
-    dom.element("span", "ma-menu-words", text: words, in: item)
+    let text = dom.element("span", "ma-menu-words", text: words, in: item)
+    if let note {
+      dom.element("span", "ma-menu-about", text: note, in: text)
+      dom.setAttribute(item, "aria-label", words)
+      dom.setAttribute(item, "aria-description", note)
+    }
     dom.setAttribute(item, "role", isOn == nil ? "menuitem" : "menuitemcheckbox")
     if let isOn {
       dom.setAttribute(item, "aria-checked", isOn ? "true" : "false")
@@ -45,9 +51,9 @@ package final class Menu<D: DOM> {
 
   package func add(
     _ words: Strings.Key, _ icon: Drawing? = nil, key: String? = nil, isOn: Bool? = nil, isDangerous: Bool = false,
-    _ run: @escaping () -> Void
+    note: Strings.Key? = nil, _ run: @escaping () -> Void
   ) {
-    add(Strings[words], icon, key: key, isOn: isOn, isDangerous: isDangerous, run)
+    add(Strings[words], icon, key: key, isOn: isOn, isDangerous: isDangerous, note: note.map { Strings[$0] }, run)
   }
 
   /// A line of signs to choose from at once.

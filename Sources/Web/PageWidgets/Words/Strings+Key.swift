@@ -3,17 +3,18 @@ extension Strings {
   /// As the texts stand in the files of all languages.
   package enum Key: Int, CaseIterable, Sendable {
     // Everywhere
-    case product, device, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
+    case product, crashed, reload, unreachable, outdated, building, opening, framed, openAlone
     // Tabs
     case openElsewhere, takenOver, useHere
     // Signing in
     case welcome, welcomeNote, embeddedTitle, embeddedNote, signIn, createAccount, signingIn, creatingAccount, signInAgain,
       userName, userNameHint, newUserNameHint, password, newPasswordHint, showPassword, hidePassword, token, tokenHint,
       serverIs, change, serverAddress, serverAddressHint, use, checkingServer, serverUnreachable, serverAddressWrong,
-      registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong, passwordMissing,
-      passwordShort, forgotPassword, forgotNote, forgotAsk, supportTitle, supportPage, yourNameTitle, yourNameNote, yourName,
-      choosePicture, skip, tokenMissing, tokenWrong, signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep, email,
-      emailWanted, mailSent, mailNotFollowed, emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
+      registrationClosed, registrationUnsupported, passwordLoginUnsupported, userNameMissing, userNameWrong,
+      userNameWrongLetter, userNameWrongSpace, passwordMissing, passwordShort, forgotPassword, forgotNote, forgotAsk,
+      supportTitle, supportPage, yourNameTitle, yourNameNote, yourName, choosePicture, skip, tokenMissing, tokenWrong,
+      signInWrong, strangeSignOn, goOnWith, goOnAsGuest, oneMoreStep, email, emailWanted, mailSent, mailNotFollowed,
+      emailUnknown, emailTaken, noMailHere, termsToAgree, agree, agreeFirst
     // Invite links
     case inviteLinks, linkInvites, linkInvitesAs, lookingAtLink, linkNotValid, linkElsewhere, linkUnread, signInToJoin,
       signInToChat, linkForMembers, ownLink, inviteByLink, anyoneWithLink, anyoneWithYourLink, showQRCode, hideQRCode, qrCode,
@@ -29,10 +30,10 @@ extension Strings {
       askedToJoin, favourites, rooms, roomsToJoin, lowPriority, spaces, markedUnread, fromServer, mentions, mentionedYou,
       reactedTo, optionsOf, waitingForAnswer, shownConversations, allConversations, unreadOnly, mentionsOnly, leftRooms,
       hiddenRooms, hideRoom, showAgain, hidden, chooseSeveral, nothingChosen, leaveRooms, leftCount, notLeft, roomsLeft,
-      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, unreadFromHere,
-      whyUnread, unreadElsewhere, readUntil, withdrawRequest, notifications, notifyDefault, notifyAll, notifyMentions,
-      notifyNothing, snooze, notSnoozed, snoozedUntil, wake, snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith,
-      peopleOnServer
+      makeFavourite, noFavourite, makeLowPriority, noLowPriority, markRead, markUnread, muteRoom, unmuteRoom, muteNote,
+      snoozeNote, notifyNote, lowPriorityNote, unreadFromHere, whyUnread, unreadElsewhere, readUntil, withdrawRequest,
+      notifications, notifyDefault, notifyAll, notifyMentions, notifyNothing, snooze, notSnoozed, snoozedUntil, wake,
+      snoozeHour, snoozeMorning, snoozeWeek, roomOrPerson, startChatWith, peopleOnServer
     // Room
     case back, details, roomSettings, chatSettings, spaceSettings, roomsInCommon, members, invitedCount, joinedAndInvited,
       openingRoom, returning, toLatest, invitedBy, invitedToChat, invitedBySomeone, accept, decline, joining, left, banned,
@@ -44,30 +45,31 @@ extension Strings {
       messagesSaved, savedGone, savedFull, deliveredTo, copied, cancelSending, deleteQuestion
     // In the open room
     case replyUnavailable, youName, theyJoined, moreChanges, showChanges, hideChanges, reply, replyInThread, forward, forwardTo,
-      forwardNow, forwarding, forwarded, fileNeedsEncryption, forwardedFrom, moreActions, react, copyLink, pin, unpin, endPoll,
-      notificationsOff, sendMore, sendSilently, takePicture, takeAgain, cameraRefused, cameraMissing, newPoll, pollQuestion,
-      pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace, sendContact, shareContact, placeSought,
-      placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording, microphoneRefused, microphoneMissing, askMicrophone,
-      askCamera, askPlace, sendFiles, caption, asOneMessage, pollEndedText, report, reportTitle, reportRoom, reportPerson,
-      reportNote, reportReason, reportKind, reportSpam, reportAbuse, reportViolence, reportIllegal, reportOther, reporting,
-      reported, messageInfo, editedTimes, sentSilently, eventID, viewSource, source, emoji, emojiTitle, emojiSearch, noEmoji,
-      emojiRecent, emojiPeople, emojiNature, emojiFood, emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags,
-      reactions, readers, playFailed, editing, replyingTo, unknownCommand, commandUse, completions, roomMenu, thread,
-      markAllRead, threads, noThreads, everywhere, previous, nextOne, pinnedMessages, nothingPinned, searchRoom, searchFor,
-      searching, nothingFound, moreResults, narrowSearch, saidBy, saidByHint, onlyKind, anyMessage, picturesAndVideos, files,
-      links, sinceDay, untilDay, wordsWanted, shownCount, notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage,
-      noPictures, noFiles, noLinks, exportChat, exportTitle, exportNote, exportFormat, exportPage, exportLines, exportSince,
-      exportUntil, exportNow, exporting, exportedSoFar, exported, exportNothing, exportNotWritten, exportCut, exportAll,
-      exportAllNote, exportSkipped, exportDaysWrong, exportAbout, jumpToDate, date, jump, messagesOfDay, calendarEntry,
-      firstUnread, nothingUnread, linkPreviews, encryptedPreviews, encryptedPreviewsNote, noPreviewOf, shortcuts, messageKeys,
-      nextPart, nextEntry, editLast, newLine, bold, italic, strikeThrough, code, quote, bulletList, formatting, link,
-      slideToCancel, stickers, ownStickers, loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers,
-      gifs, gifSearch, loadingGifs, gifsFrom, wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
+      forwardNow, forwarding, forwarded, fileNeedsEncryption, forwardToOpen, forwardAnyway, forwardedFrom, moreActions, react,
+      copyLink, pin, unpin, endPoll, notificationsOff, sendMore, sendSilently, takePicture, takeAgain, cameraRefused,
+      cameraMissing, newPoll, pollQuestion, pollAnswer, pollAddAnswer, pollSeveral, pollDisclosed, pollIncomplete, sendPlace,
+      sendContact, shareContact, placeSought, placeRefused, placeUnknown, ownPlace, voiceMessage, stopRecording,
+      microphoneRefused, microphoneMissing, askMicrophone, askCamera, askPlace, sendFiles, caption, asOneMessage, pollEndedText,
+      report, reportTitle, reportRoom, reportPerson, reportNote, reportReason, reportKind, reportSpam, reportAbuse,
+      reportViolence, reportIllegal, reportOther, reporting, reported, messageInfo, editedTimes, sentSilently, eventID,
+      viewSource, source, emoji, emojiTitle, emojiSearch, noEmoji, emojiRecent, emojiPeople, emojiNature, emojiFood,
+      emojiActivities, emojiTravel, emojiObjects, emojiSymbols, emojiFlags, reactions, readers, playFailed, editing, replyingTo,
+      unknownCommand, commandUse, completions, roomMenu, thread, markAllRead, threads, noThreads, everywhere, previous, nextOne,
+      pinnedMessages, nothingPinned, searchRoom, searchFor, searching, nothingFound, moreResults, narrowSearch, saidBy,
+      saidByHint, onlyKind, anyMessage, picturesAndVideos, files, links, sinceDay, untilDay, wordsWanted, shownCount,
+      notAllLookedAt, encryptedSearchNote, sharedInRoom, showMessage, noPictures, noFiles, noLinks, exportChat, exportTitle,
+      exportNote, exportFormat, exportPage, exportLines, exportSince, exportUntil, exportNow, exporting, exportedSoFar,
+      exported, exportNothing, exportNotWritten, exportCut, exportAll, exportAllNote, exportSkipped, exportDaysWrong,
+      exportAbout, jumpToDate, date, jump, messagesOfDay, calendarEntry, firstUnread, nothingUnread, linkPreviews,
+      encryptedPreviews, encryptedPreviewsNote, noPreviewOf, shortcuts, messageKeys, nextPart, nextEntry, editLast, newLine,
+      bold, italic, strikeThrough, code, quote, bulletList, formatting, link, slideToCancel, stickers, ownStickers,
+      loadingStickers, noStickers, addSticker, makeSticker, stickerMade, removeStickers, gifs, gifSearch, loadingGifs, gifsFrom,
+      wholeRoom, groupModerators, groupHere, alsoInRoom, voters, pinnedCount, skinTone
     // Details
     case about, roomName, topic, noTopic, edit, save, saving, cancel, close, people, invite, inviting, inviteTitle, invited,
       notInvited, isInvited, isYou, loadingMembers, moreMembers, hereNow, sinceJoined, leave, leaveQuestion, leaveNote,
-      leaveChat, leaveChatQuestion, leaveChatNote, reportChat, leaving, address, copy, message, mentionPerson, remove,
-      removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, ruleSpace, whoMayRead,
+      leaveOnlyAdmin, leaveChat, leaveChatQuestion, leaveChatNote, reportChat, leaving, address, copy, message, mentionPerson,
+      remove, removeQuestion, removing, whoMayJoin, ruleAnyone, ruleKnock, ruleInvited, ruleRestricted, ruleSpace, whoMayRead,
       readAnyone, readMembers, readSinceInvited, readSinceJoined, addresses, noAddresses, mainAddress, makeMain, addAddress,
       removeNamed, isListed, yes, no, permissions, general, access, roles, rolesNote, fineControl, permissionsNote,
       sendMessages, deleteOthers, notifyEverybody, groups, groupsNote, newGroup, groupName, groupNameHint, groupNameWrong,
@@ -82,8 +84,8 @@ extension Strings {
       aliasName, aliasWrong, joinAddress, joinAddressHint, kindOfRoom, plainRoom, space, searchRooms, directoryHint,
       publicRooms, showMore, loadingPeople, loadingRoomList, noPublicRooms, openRoom, askToJoin, asked
     // Profile
-    case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, browserLanguage, privateReceipts,
-      privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
+    case displayName, displayNameHint, changePicture, uploadingPicture, notPicture, language, chaptersAll, browserLanguage,
+      privateReceipts, privateTyping, logOut, logOutQuestion, logOutNote, loggingOut
     // Image
     case download, share, fetching, downloadFailed, imageNamed
     // What went wrong
@@ -128,9 +130,9 @@ extension Strings {
     case callThem, callThemWithCamera, startCall, callMade, callMadeDeclined, callMadeUnanswered, callMadeNoAnswer, callOf,
       callsYou, callsYouWithCamera, callRings, callConnects, callInterrupted, callAnswer, callAnswerWithCamera, callDecline,
       askToCall, askToCallWithCamera, allowDevices, devicesRefused, microphoneLevel, callEnd, callBack, microphoneOff,
-      microphoneOn, cameraOff, cameraOn, shareScreen, stopSharing, pictureInPicture, callHeight, ownPicture, pictureOf,
-      theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia, callNoCamera,
-      callNotSent, callOver
+      microphoneOn, cameraOff, cameraOn, cameraTurn, shareScreen, stopSharing, pictureInPicture, callHeight, ownPicture,
+      pictureOf, theirMicrophoneOff, callDeclined, callUnanswered, callElsewhere, callBusy, callBroken, callNoMedia,
+      callNoCamera, callNotSent, callOver
     // Calls of rooms
     case groupCallHere, groupCallRings, notNow, groupCallIn, groupCallPeople, groupCallGrid, groupCallSpeaker, groupCallDevices,
       groupCallCamera, groupCallMicrophone, groupCallNotHere, groupCallHear, groupCallMute, groupCallRemove, groupCallRecorded,
@@ -157,8 +159,8 @@ extension Strings {
       compareEmoji, compareNumbers, verifyCode, scanThisCode, scanOtherCode, scanHold, scanUnreadable, verifyNoWay,
       verifyAgreeing, compareWithDevice, compareWithPerson, theyMatch, theyDiffer, codeScannedDevice, codeScannedPerson,
       verifyConfirmed, deviceVerified, personVerified, verifyCancelled, verifyTimedOut, verifyMismatch, verifyElsewhere,
-      verifyFailed, personAsksVerify, deviceAsksVerify, ignoreRequest, verificationRequest, verificationWaiting,
-      verificationGoesOn, verificationDone, verificationCancelled, sasNames
+      verifyFailed, personAsksVerify, deviceAsksVerify, newDeviceAsksVerify, yesVerify, ignoreRequest, verificationRequest,
+      verificationWaiting, verificationGoesOn, verificationDone, verificationCancelled, sasNames
     // Administration
     case administration, onlyAdministrators, backToChats, adminOverview, adminUsers, adminRegistration, adminReports,
       adminMedia, adminNotices, adminAudit, adminLoading, adminWorking, adminDone, adminActions, adminShow, adminShown,

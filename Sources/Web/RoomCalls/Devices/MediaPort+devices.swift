@@ -4,6 +4,11 @@ import MatrixModel
 import Messenger
 import WebHost
 
+/// A phone's camera is turned to the front or the back. At a desk cameras are chosen by name.
+func offersTurning(_ devices: [CallDevice]) -> Bool {
+  Host.pageState.contains(.narrow) && devices.filter { $0.kind == .camera }.count > 1
+}
+
 extension MediaPort {
   /// The browser tells then which there are: `CallDevice.list`.
   func listDevices() { post(Array(#"{"do":"listDevices"}"#.utf8)) }
@@ -32,6 +37,16 @@ extension MediaPort {
       writer.member("source", Int64(source))
       writer.member("kind", device.kind == .camera ? "video" as ByteString : "audio")
       writer.member("device", device.id)
+    }
+    post(writer.bytes)
+  }
+
+  /// From now on the camera of that source that looks the other way, or the next one if the browser does not say which way they look.
+  func turnCamera(of source: SourceID) {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("do", "turn" as ByteString)
+      writer.member("source", Int64(source))
     }
     post(writer.bytes)
   }

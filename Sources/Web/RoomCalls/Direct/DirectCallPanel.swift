@@ -25,6 +25,7 @@ final class DirectCallPanel<D: DOM> {
   /// What this side sends.
   private var own = (isMuted: false, isCameraOff: false, isSharing: false)
   private var isCameraOpening = false
+  private var hasListed = false
   private var talksSince: Double?
   private var room: RoomID?
   /// The user is looking at another room: the call is a small window over it.
@@ -85,8 +86,8 @@ final class DirectCallPanel<D: DOM> {
     title.set(name)
     dom.setAttribute(root, "aria-label", Word.callOf.text(name))
     isElsewhere = call.state != .ringing && call.room != calls.desk.shown
-    // The header of its room shows the other person.
-    let isHere = call.room == calls.desk.shown
+    // The header of its room shows the other person. Who calls is shown large, wherever that is.
+    let isHere = call.room == calls.desk.shown && call.state != .ringing
     for node in [avatar.node, title.node] { dom.setFlag(node, "hidden", isHere) }
     room = call.room
     showState(call, name)
@@ -178,6 +179,11 @@ final class DirectCallPanel<D: DOM> {
     let isOpening = camera?.isCameraOpening ?? false
     if isCameraOpening, !isOpening, !call.hasOwnPicture { calls.desk.tell(Word.callNoCamera.text, isTrouble: true) }
     isCameraOpening = isOpening
+    // Whether there is another camera is known once the page may use one.
+    if call.hasOwnPicture, !hasListed {
+      hasListed = true
+      calls.listDevices()
+    }
     own.isSharing = call.local.contains { $0.purpose == .screenShare }
     buttons?.show(call.state == .ringing ? answers(call) : controls(call))
   }
@@ -196,6 +202,7 @@ final class DirectCallPanel<D: DOM> {
     var faces: [CallButtons<D>.Face] = [.microphone(isOff: own.isMuted)]
     if isElsewhere { return [.back] + faces + [.end] }
     if call.hasOwnPicture || call.canOpenCamera || isCameraOpening { faces.append(.camera(isOff: own.isCameraOff)) }
+    if call.hasOwnPicture, !own.isCameraOff, offersTurning(calls.devices) { faces.append(.turn) }
     if call.state == .connected { faces.append(.screen(isShared: own.isSharing)) }
     if source != nil { faces.append(.devices) }
     return faces + [.end]
@@ -205,6 +212,7 @@ final class DirectCallPanel<D: DOM> {
     switch press {
     case .microphone: calls.perform(.mute(call, audio: !own.isMuted, video: nil))
     case .camera: calls.perform(.mute(call, audio: nil, video: !own.isCameraOff))
+    case .turn: if let source { calls.turnCamera(of: source) }
     case .screen: calls.perform(.shareScreen(call, !own.isSharing))
     case .devices: toggleDevices()
     case .back: if let room { calls.desk.open(room) }

@@ -146,6 +146,8 @@ final class DirectCalls<D: DOM> {
 
   func float(_ stream: String) { media.float(stream) }
 
+  func turnCamera(of source: SourceID) { media.turnCamera(of: source) }
+
   func use(_ device: CallDevice, for source: SourceID) { media.use(device, for: source) }
 
   // MARK: The machine

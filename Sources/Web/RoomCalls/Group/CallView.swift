@@ -204,19 +204,20 @@ final class CallView<D: DOM> {
   private func showButtons() {
     let own = call.session?.publication(OngoingCall<D>.camera)
     if isElsewhere { return buttons?.show([.back, .microphone(isOff: !(own?.hasAudio ?? false)), .end]) ?? () }
-    buttons?.show([
-      .microphone(isOff: !(own?.hasAudio ?? false)), .camera(isOff: !(own?.hasVideo ?? false)),
-      .screen(isShared: call.session?.publication(OngoingCall<D>.screen) != nil),
-      .init(
-        press: .layout, word: layout.isGrid ? .groupCallSpeaker : .groupCallGrid, icon: layout.isGrid ? .speaker : .grid),
-      .devices, .end
-    ])
+    let isSeen = own?.hasVideo ?? false
+    var faces: [CallButtons<D>.Face] = [.microphone(isOff: !(own?.hasAudio ?? false)), .camera(isOff: !isSeen)]
+    if isSeen, offersTurning(call.devices) { faces.append(.turn) }
+    faces.append(.screen(isShared: call.session?.publication(OngoingCall<D>.screen) != nil))
+    faces.append(
+      .init(press: .layout, word: layout.isGrid ? .groupCallSpeaker : .groupCallGrid, icon: layout.isGrid ? .speaker : .grid))
+    buttons?.show(faces + [.devices, .end])
   }
 
   private func pressed(_ press: CallButtons<D>.Press) {
     switch press {
     case .microphone: call.toggle(.audio)
     case .camera: call.toggle(.video)
+    case .turn: call.turnCamera()
     case .screen: call.toggleScreen()
     case .layout:
       layout.isGrid.toggle()

@@ -243,5 +243,7 @@ final class OngoingCall<D: DOM> {
     perform(.publish(Self.screen, .screen, name: "", audio: true, video: true))
   }
 
+  func turnCamera() { host?.media?.turnCamera(of: Self.camera) }
+
   func use(_ device: CallDevice) { host?.media?.use(device, for: Self.camera) }
 }

@@ -11,8 +11,8 @@ final class RoomBell<D: DOM> {
 
   /// Where it rings.
   private(set) var room: RoomID?
-  /// Who began the call, as the room calls them.
-  private(set) var caller: String?
+  /// Who began the call, as the room knows them.
+  private(set) var caller: KnownRoom.Person?
   /// Calls that have rung, by who began them and when.
   private var heard: [Heard] = []
   private let group: GroupCalls<D>
@@ -47,7 +47,7 @@ final class RoomBell<D: DOM> {
     if heard.count == Self.heardLimit { heard.removeFirst() }
     heard.append(call)
     room = id
-    caller = known.person(first.user.text)?.name ?? first.user.string
+    caller = known.person(first.user.text) ?? .init(user: first.user.text, name: first.user.string, avatar: nil)
     ring()
     end = Host.after(milliseconds: Double(Self.ringMilliseconds)) { [self] in
       stop()

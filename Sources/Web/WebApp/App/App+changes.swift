@@ -78,6 +78,7 @@ extension App {
       screen.show(place)
       askFirstStep()
     }
+    returnToLanguage()
   }
 
   /// After creating an account, once: how others shall see its owner.

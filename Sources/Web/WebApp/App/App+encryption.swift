@@ -92,6 +92,20 @@ extension App {
     }
   }
 
+  /// Asks whether to begin without the keys there were; `then` hears how that ended.
+  func askToBeginAnew(_ then: @escaping (EncryptionReport.Outcome?) -> Void) {
+    dialogs.open {
+      ConfirmDialog(
+        Strings[.resetKeysAsk], note: Strings[.resetKeysNote], action: .resetKeysNow, busy: .creating, in: $0,
+        run: { ended in ended(nil) },
+        { [self] in
+          effects.encryption.perform(.resetIdentity) { [self] outcome in
+            if case .done? = outcome { makeRecoveryKey(then) } else { then(outcome) }
+          }
+        })
+    }
+  }
+
   private var keptAsk: RecoveryAsk? {
     client.session.map { RecoveryAsk(of: $0.deviceID.string, kept: Host.setting(Settings.recoveryAsk)) }
   }

@@ -73,10 +73,11 @@ final class App<D: DOM> {
     self.effects = effects
     var random: UInt64 = 0
     for byte in Host.randomBytes(8) { random = random << 8 | UInt64(byte) }
-    let device = Host.browserName
+    // Two devices of a kind are told apart by the day.
+    let device = Host.browserName + ", " + Host.dayOfYearLabel(Host.wallClockMilliseconds())
     client = Client(
       randomSeed: seed ?? random,
-      deviceDisplayName: ByteString(device.utf8.isEmpty ? Strings[.product] : Strings[.device, device]))
+      deviceDisplayName: ByteString(Host.browserName.utf8.isEmpty ? Strings[.product] : device))
     perform = { effects.run($0) }
     effects.answer = { [self] in take($0) }
     effects.outlives = { [self] in client.isPassedOn($0) }

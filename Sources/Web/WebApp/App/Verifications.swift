@@ -18,6 +18,8 @@ final class Verifications<D: DOM> {
   /// Other users who are verified, as the machine said last.
   private(set) var verified: Set<UserID> = []
   private var signIns: NewSignIns?
+  /// New devices that the user has said to be theirs.
+  private var known: Set<DeviceID> = []
   private var concerns: [UserID: [Strings.Key]] = [:]
   /// Called when one is done, for what shows who is verified.
   var onDone: (() -> Void)?
@@ -60,6 +62,7 @@ final class Verifications<D: DOM> {
       done.insert(one.id)
       if one.isOwn, let device = DeviceID(one.device) { settle(device) }
     }
+    if dialog == nil, !app.dialogs.isOpen, let one = requests.first(where: { isKnown($0) }) { join(one) }
     if done.count > count {
       onDone?()
       app.main?.trustChanged()
@@ -122,6 +125,22 @@ final class Verifications<D: DOM> {
     app.dom.flush()
   }
 
+  /// Whether a request comes from a device that the user was asked about already: what is left is to compare.
+  private func isKnown(_ one: EncryptionReport.Verification) -> Bool {
+    one.isOwn && DeviceID(one.device).map { known.contains($0) } ?? false
+  }
+
+  /// Whether the user is still to say that the device which asks is theirs.
+  func isNew(_ one: EncryptionReport.Verification) -> Bool {
+    one.isOwn && DeviceID(one.device).map { keptSignIns?.devices.contains($0) ?? false } ?? false
+  }
+
+  /// The user has said that it is theirs.
+  func recognize(_ device: DeviceID) {
+    known.insert(device)
+    settle(device)
+  }
+
   /// The person has said that they know it, or not.
   func settle(_ device: DeviceID) {
     guard var signIns = keptSignIns, signIns.remove(device) else { return }
@@ -158,7 +177,15 @@ final class Verifications<D: DOM> {
     app.dialogs.open(.more) { [self] frame in
       ConfirmYouDialog(
         in: frame, useDevice: { [self] in verifyOwn() },
-        useKey: { [self] in app.openSettings(at: .encryptionTab, entersKey: true) })
+        useKey: { [self] in enterKey() })
+    }
+  }
+
+  private func enterKey() {
+    app.dialogs.open(.more) { [app] frame in
+      EnterKeyDialog(
+        app.effects.encryption, in: frame, recovered: { app.notices.show(.recovered) },
+        begin: { dialog in app.askToBeginAnew { dialog.took($0) } })
     }
   }
 

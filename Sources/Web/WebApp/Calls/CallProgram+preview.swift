@@ -17,20 +17,32 @@ extension CallProgram {
       title: Strings[isDirect ? .callOf : .groupCallIn, name],
       action: isDirect || room.callMembers.isEmpty ? .startCall : .join,
       withCamera: isDirect ? withCamera ?? false : nil)
-    preview(plan) { [self] in call(in: id, $0) }
+    preview(plan) { [self] in
+      call(in: id, $0)
+      enter(id)
+    }
   }
 
   /// Who may be seen and heard already is so at once.
   func prepare(toAnswer call: Int64, in id: RoomID, _ withCamera: Bool) {
     learnPermission(withCamera ? [.camera, .microphone] : .microphone) { [self] permission in
       let setup = CallSetup(hasCamera: withCamera)
-      if permission == .granted { return answer(call, setup) }
+      if permission == .granted {
+        answer(call, setup)
+        return enter(id)
+      }
       let name = app.client.room(id).map { Strings.words(for: $0.name) } ?? ""
       preview(CallPlan(title: Strings[.callOf, name], action: .callAnswer, withCamera: withCamera), answering: call) { [self] in
         answer(call, $0)
+        enter(id)
       }
       app.dom.flush()
     }
+  }
+
+  /// Whoever calls or answers looks at the call: it stands in its room.
+  private func enter(_ room: RoomID) {
+    if app.place.room != room { app.goTo(.room(room)) }
   }
 
   private func preview(_ plan: CallPlan, answering call: Int64? = nil, _ then: @escaping (CallSetup) -> Void) {

@@ -183,12 +183,32 @@ extension App {
 
   func askToLeave(_ room: RoomID, _ left: @escaping () -> Void) {
     let isChat = isChat(room)
-    let name = client.room(room).map { Strings.words(for: $0.name) } ?? room.string
+    let state = client.room(room)
+    let name = state.map { Strings.words(for: $0.name) } ?? room.string
+    let isMissed = !isChat && state.map { isOnlyAdministrator(of: $0) } ?? false
     dialogs.open {
       _ = ConfirmDialog(
         self, isChat ? Strings[.leaveChatQuestion] : Strings[.leaveQuestion, name],
-        note: Strings[isChat ? .leaveChatNote : .leaveNote],
-        action: isChat ? .leaveChat : .leave, busy: .leaving, .rooms(.leave(room)), in: $0, left)
+        note: Strings[isChat ? .leaveChatNote : isMissed ? .leaveOnlyAdmin : .leaveNote],
+        action: isChat ? .leaveChat : .leave, busy: .leaving, .rooms(.leave(room)), in: $0
+      ) {
+        // Whoever comes back begins at the newest message.
+        left()
+        SavedPlace.forget(room)
+      }
+    }
+  }
+
+  /// Whether the room has other members, and none of them has the user's power over it.
+  private func isOnlyAdministrator(of room: Room) -> Bool {
+    guard let own = userID, let levels = room.powerLevels, levels.role(of: own) >= .administrator, room.joinedMemberCount > 1
+    else {
+      return false
+    }
+    let others = levels.creators + levels.users.keys.compactMap { UserID($0) }
+    return !others.contains { user in
+      // Of members that are not loaded it is not known that they have gone.
+      user != own && levels.role(of: user) >= .administrator && room.membership(of: user) ?? .join == .join
     }
   }
 

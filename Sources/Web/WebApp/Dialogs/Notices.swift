@@ -2,7 +2,8 @@ import Messenger
 import PageWidgets
 import WebHost
 
-/// Short sentences below the header that go away by themselves: at the lower edge they would lie on what one works with.
+/// Short sentences that go away by themselves. They stand below the header of the conversation, or beside the dialog that is open: nothing is pressed there.
+/// A press on the words reaches what lies below them.
 final class Notices<D: DOM> {
   private static var shownMilliseconds: Double { 6_000 }
 
@@ -25,6 +26,8 @@ final class Notices<D: DOM> {
     hide()
     number += 1
     let mine = number
+    let place = app.dialogs.isOpen ? " ma-beside" : app.place.room == nil ? " ma-over-list" : ""
+    dom.setClass(node, "ma-notices" + place)
     last = dom.element("div", isTrouble ? "ma-notice-box ma-notice-trouble" : "ma-notice-box", in: node)
     dom.element("span", text: text, in: last)
     let close = dom.button("ma-round ma-round-small", icon: .close, label: .close, in: last)

@@ -171,9 +171,12 @@ final class InviteLinkBox<D: DOM> {
     dom.setAttribute(qrCode, "viewBox", "0 0 \(side) \(side)")
     dom.setAttribute(qrCode, "role", "img")
     dom.setLabel(qrCode, .qrCode)
+    dom.setAttribute(qrCode, "tabindex", "-1")
     dom.setAttribute(dom.element("svg:path", in: qrCode), "d", code.path)
     dom.setText(qrButton, .hideQRCode)
     dom.setAttribute(qrButton, "aria-expanded", "true")
+    // What has the focus comes into view.
+    dom.focus(qrCode)
     dom.flush()
   }
 

@@ -9,7 +9,8 @@ import WebHost
 /// What can be done in a room, beside writing.
 struct ConversationMenu<D: DOM> {
   private enum Choice {
-    case video, details, search, shared, threads, pinned, firstUnread, date, mute, saved, export, previews, shortcuts, settings
+    case video, details, search, shared, threads, pinned, firstUnread, date, mute, saved, export, previews, shortcuts
+    case settings, leave
   }
 
   private let screen: RoomScreen<D>
@@ -24,8 +25,8 @@ struct ConversationMenu<D: DOM> {
     let app = screen.app
     app.dialogs.open(as: .menu) { frame in
       let menu = Menu(Strings[.roomMenu], in: frame)
-      func add(_ choice: Choice, _ words: Strings.Key, _ icon: Drawing, isOn: Bool? = nil) {
-        menu.add(words, icon, isOn: isOn) { run(choice) }
+      func add(_ choice: Choice, _ words: Strings.Key, _ icon: Drawing, isOn: Bool? = nil, isDangerous: Bool = false) {
+        menu.add(words, icon, isOn: isOn, isDangerous: isDangerous) { run(choice) }
       }
       // A phone's header has no room for them.
       if Host.pageState.contains(.narrow) {
@@ -48,7 +49,10 @@ struct ConversationMenu<D: DOM> {
       }
       add(.previews, isEncrypted ? .encryptedPreviews : .linkPreviews, .link, isOn: app.showsPreviews(encrypted: isEncrypted))
       add(.shortcuts, .shortcuts, .keyboard)
-      if app.embedding != nil { add(.settings, .settings, .gear) }
+      if app.embedding != nil { return add(.settings, .settings, .gear) }
+      guard let room = screen.room, app.client.room(room)?.membership == .join else { return }
+      menu.divide()
+      add(.leave, app.isChat(room) ? .leaveChat : .leave, .exit, isDangerous: true)
     }
   }
 
@@ -70,6 +74,9 @@ struct ConversationMenu<D: DOM> {
       if let room = screen.room { screen.app.askOrSay(.account(.changeNotifications(.mode(room, isMuted ? nil : .mute)))) }
     case .shortcuts: screen.app.openShortcuts()
     case .settings: screen.app.openSettings()
+    case .leave:
+      let app = screen.app
+      if let room = screen.room { app.askToLeave(room) { app.goTo(.list, replacing: true) } }
     case .saved: screen.app.dialogs.open(.more) { [app = screen.app] in SavedDialog(app, in: $0) }
     case .export:
       let app = screen.app

@@ -238,7 +238,7 @@ final class Feed<D: DOM> {
 
   /// Above the first unread message; the reader begins there.
   private func showDivider(_ room: Room, _ source: ClientCore.Timeline) {
-    guard room.isUnread else { return }
+    guard room.isUnread, !hasComeBack(source) else { return }
     guard let first = firstUnread(room, source) else {
       // What was read last is not at hand: the reader may want to go there.
       guard let read = openedAt, source.index(of: read) == nil else { return }
@@ -248,6 +248,14 @@ final class Feed<D: DOM> {
     }
     timeline.setDivider(above: first)
     timeline.scroll(to: first, place: .top)
+  }
+
+  /// Whether the user was away since they read last: what was said meanwhile is not what they have come for.
+  private func hasComeBack(_ source: ClientCore.Timeline) -> Bool {
+    guard let read = openedAt, let own = app.userID else { return false }
+    return source.items[(source.index(of: read).map { $0 + 1 } ?? 0)...].contains {
+      if case .state(.joined(own)) = $0.content { true } else { false }
+    }
   }
 
   /// Returns the first unread message of somebody else, or nil if none is in memory.

@@ -20,6 +20,8 @@ final class ForwardDialog<D: DOM> {
   private let trouble: Node
   private let submit: SubmitButton<D>
   private let targets: TargetFinder<D>
+  /// Whether what is sent on was encrypted.
+  private let isEncrypted: Bool
   private var chosen: [Line] = []
   private var listed: [Target] = []
   /// Messages that are still being sent on, and what went wrong with one.
@@ -32,9 +34,12 @@ final class ForwardDialog<D: DOM> {
 
   @discardableResult
   init(_ conversation: Conversation<D>, _ items: [TimelineItem], in frame: DialogFrame<D>) {
-    app = conversation.app
+    let app = conversation.app
+    self.app = app
     dom = app.dom
     self.frame = frame
+    let origin = conversation.feed.key?.room
+    isEncrypted = origin.flatMap { app.client.room($0) }?.isEncrypted ?? false
     frame.setTitle(.forwardTo, look: "ma-switcher")
     let form = dom.element("form", "ma-form", in: frame.body)
     let field = dom.finder(.roomOrPerson, in: form)
@@ -53,7 +58,7 @@ final class ForwardDialog<D: DOM> {
       guard !chosen.isEmpty else { return dom.setText(trouble, .nothingChosen) }
       submit.setBusy(true)
       dom.setText(trouble, "")
-      prepare(items[...], in: conversation.feed.key?.room, [])
+      prepare(items[...], in: origin, [])
       dom.flush()
     }
     show("")
@@ -116,6 +121,30 @@ final class ForwardDialog<D: DOM> {
   }
 
   private func send(_ messages: [OutgoingMessage]) {
+    let open = chosen.filter { isOpen($0.target) }
+    // A file does not leave its encryption: that is said at the end.
+    guard isEncrypted, !open.isEmpty, messages.contains(where: { !$0.namesFileKeys }) else { return sendAll(messages) }
+    submit.setBusy(false)
+    app.dialogs.open {
+      _ = ConfirmDialog(
+        Strings[.forwardToOpen, Strings.list(open.map { $0.name })], action: .forwardAnyway, busy: .forwarding, in: $0,
+        run: { ended in ended(nil) }
+      ) { [self] in
+        submit.setBusy(true)
+        sendAll(messages)
+      }
+    }
+  }
+
+  /// Whether the messages can be read there by the people who run the server.
+  private func isOpen(_ target: Target) -> Bool {
+    switch target {
+    case .room(let room): !(app.client.room(room)?.isEncrypted ?? false)
+    case .person: !(app.client.encryptsNewChats && app.wishes?.privateRooms ?? false)
+    }
+  }
+
+  private func sendAll(_ messages: [OutgoingMessage]) {
     waiting = chosen.count
     failure = nil
     unencrypted = []

@@ -25,6 +25,10 @@ final class RoomScreen<D: DOM> {
   private let chat: ChatState<D>
   private let space: SpaceHome<D>
   private(set) var room: RoomID?
+  /// The open room is one that the user is outside of, as far as it is known.
+  private var isOutside = false
+  /// They have come in: what was said last is what they have come for.
+  private var hasEntered = false
   /// What the server tells of the room to people outside, and the room it was asked about.
   private var summary: RoomSummary?
   private var askedRoom: RoomID?
@@ -91,6 +95,7 @@ final class RoomScreen<D: DOM> {
     panel.room = id
     summary = nil
     askedRoom = nil
+    (isOutside, hasEntered) = (false, false)
     welcome.setHidden(id != nil)
     if id == nil { welcome.update() }
     let home = id.flatMap { isSpaceHome($0) ? $0 : nil }
@@ -124,6 +129,8 @@ final class RoomScreen<D: DOM> {
     }
     let state = app.client.room(id)
     if state == nil { learnSummary(of: id) } else { summary = nil }
+    if isOutside, state?.membership == .join { hasEntered = true }
+    isOutside = state.map { $0.membership != .join } ?? false
     if let summary { header.update(summary) } else { header.update(id, state) }
     notice.update(id, state, summary)
     conversation.writer.setCanWrite(state.map { app.canWrite(in: $0) } ?? false)
@@ -293,6 +300,10 @@ final class RoomScreen<D: DOM> {
     pause?.cancel()
     pause = nil
     for feed in feeds { feed.settle() }
+    if hasEntered, conversation.feed.isLive {
+      hasEntered = false
+      conversation.feed.timeline.scrollToEnd()
+    }
     beginning.update(room.flatMap { app.client.room($0) }, isUnreadable: chat.isUnreadable)
   }
 }

@@ -31,13 +31,16 @@ struct RoomMenu<D: DOM> {
   private func addAll(_ room: Room) {
     addReading(room)
     let isMuted = app.client.notificationMode(of: id) == .mute
-    menu.add(isMuted ? .unmuteRoom : .muteRoom, isMuted ? .bell : .muted) { [app, id] in
+    menu.divide()
+    menu.add(isMuted ? .unmuteRoom : .muteRoom, isMuted ? .bell : .muted, note: isMuted ? nil : .muteNote) { [app, id] in
       app.askOrSay(.account(.changeNotifications(.mode(id, isMuted ? nil : .mute))))
     }
-    menu.add(.notifications, .bell) { [app, id] in
+    menu.add(.snooze, .clock, note: .snoozeNote) { [app, id] in
+      app.dialogs.open(as: .menu) { SnoozeMenu(app, id, in: $0) }
+    }
+    menu.add(.notifications, .bell, note: .notifyNote) { [app, id] in
       app.dialogs.open(as: .menu) { NotificationMenu(app, id, in: $0) }
     }
-    menu.add(.snooze, .clock) { [app, id] in app.dialogs.open(as: .menu) { SnoozeMenu(app, id, in: $0) } }
     menu.divide()
     addOrder(room)
     menu.divide()
@@ -68,7 +71,7 @@ struct RoomMenu<D: DOM> {
     }
     if room.isSpace { addSpaceMoves() }
     if isFavourite { addMoves() }
-    menu.add(isLow ? .noLowPriority : .makeLowPriority, .down) { [self] in
+    menu.add(isLow ? .noLowPriority : .makeLowPriority, .down, note: isLow ? nil : .lowPriorityNote) { [self] in
       set(RoomTag.lowPriority, !isLow, without: isFavourite ? RoomTag.favourite : nil)
     }
     if room.isHidden {

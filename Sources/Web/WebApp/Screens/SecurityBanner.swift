@@ -73,21 +73,38 @@ final class SecurityBanner<D: DOM> {
   }
 
   private func show(_ request: EncryptionReport.Verification) {
+    // A new device is asked about once.
+    if app.verifications.isNew(request), let device = DeviceID(request.device) { return show(request, of: device) }
     dom.setText(words, Strings[request.isOwn ? .deviceAsksVerify : .personAsksVerify, name(of: request)])
     add(.verify) { [app] in app.verifications.join(request) }
     add(.ignoreRequest, isQuiet: true) { [app] in app.verifications.forget(request) }
     if request.isOwn { learnName(of: request.device, .deviceAsksVerify) }
   }
 
+  private func show(_ request: EncryptionReport.Verification, of device: DeviceID) {
+    dom.setText(words, Strings[.newDeviceAsksVerify, device.string])
+    add(.yesVerify) { [app] in
+      app.verifications.settle(device)
+      app.verifications.join(request)
+    }
+    add(.no, isQuiet: true) { [self] in
+      app.verifications.forget(request)
+      refuse(device)
+    }
+    learnName(of: device.text, .newDeviceAsksVerify)
+  }
+
   private func show(_ device: DeviceID) {
     dom.setText(words, Strings[.wasThisYou, device.string])
-    add(.yes) { [app] in app.verifications.settle(device) }
-    add(.no, isQuiet: true) { [app] in
-      app.verifications.settle(device)
-      app.notices.show(.wasNotYou, isTrouble: true)
-      app.openSettings(at: .devices)
-    }
+    add(.yes) { [app] in app.verifications.recognize(device) }
+    add(.no, isQuiet: true) { [self] in refuse(device) }
     learnName(of: device.text, .wasThisYou)
+  }
+
+  private func refuse(_ device: DeviceID) {
+    app.verifications.settle(device)
+    app.notices.show(.wasNotYou, isTrouble: true)
+    app.openSettings(at: .devices)
   }
 
   /// Says a sentence anew with what the device is called, once the server has said that; and when it was seen, if others are called the same.

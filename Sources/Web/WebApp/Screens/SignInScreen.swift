@@ -268,11 +268,12 @@ final class SignInScreen<D: DOM> {
   private func register() {
     app.isNewcomer = true
     let name = TypedName.meant(by: ByteString(newUserName.text))
+    // Both in one round; the first of them gets the focus.
+    let isShort = newPassword.text.utf8.count < SignInScreen.shortestPassword
+    if isShort { fail(newPassword, Strings[.passwordShort]) }
     guard !name.isEmpty else { return fail(newUserName, Strings[.userNameMissing]) }
-    guard UserID.isAllowedLocalpart(name) else { return fail(newUserName, Strings[.userNameWrong]) }
-    guard newPassword.text.utf8.count >= SignInScreen.shortestPassword else {
-      return fail(newPassword, Strings[.passwordShort])
-    }
+    guard UserID.isAllowedLocalpart(name) else { return fail(newUserName, Strings.whyNot(name)) }
+    guard !isShort else { return }
     let signIn = app.client.signIn
     let wantsToken = signIn.needsRegistrationToken || signIn.registration == .withToken || signIn.registration == .closed
     let given = inviteToken?.string ?? token.text.trimmed
@@ -374,5 +375,16 @@ final class SignInScreen<D: DOM> {
       dom.flush()
       askServer()
     }
+  }
+}
+
+extension Strings {
+  /// Why that is no user name: the first letter that it may not have.
+  fileprivate static func whyNot(_ name: ByteString) -> String {
+    for character in name.string.unicodeScalars where !UserID.isAllowedLocalpart(ByteString(String(character))) {
+      if character.value <= 0x20 { return self[.userNameWrongSpace] }
+      return self[.userNameWrongLetter, String(character)]
+    }
+    return self[.userNameWrong]
   }
 }

@@ -20,13 +20,10 @@ final class EncryptionPage<D: DOM> {
   private var shown: (recovery: EncryptionReport.Recovery, isVerified: Bool)?
   /// As the server said last.
   private var found: EncryptionReport.Recovery?
-  /// The person has come to enter the recovery key.
-  private var entersKey: Bool
 
   @discardableResult
-  init(_ app: App<D>, _ frame: DialogFrame<D>, entersKey: Bool = false, in page: Node) {
+  init(_ app: App<D>, _ frame: DialogFrame<D>, in page: Node) {
     self.app = app
-    self.entersKey = entersKey
     self.frame = frame
     dom = app.dom
     dom.element("p", "ma-note", text: .encryptionNote, in: page)
@@ -130,8 +127,6 @@ final class EncryptionPage<D: DOM> {
     let form = dom.element("form", "ma-form", in: recovery)
     if found == .changed { dom.element("p", "ma-note", text: .recoveryChanged, in: form) }
     let field = Field(dom, Strings[.recoveryField], kind: "password", autocomplete: "off", in: form)
-    if entersKey { field.focus() }
-    entersKey = false
     let button = SubmitButton(dom, .recover, busy: .checking, in: form)
     dom.on(form, .submit) { [self] _ in
       guard !button.isBusy, !field.text.trimmed.utf8.isEmpty else { return field.focus() }
@@ -162,22 +157,10 @@ final class EncryptionPage<D: DOM> {
   private func showReset() {
     let button = dom.button("ma-link", .resetKeys, in: recovery)
     dom.on(button, .click) { [self] _ in
-      app.dialogs.open {
-        ConfirmDialog(
-          Strings[.resetKeysAsk], note: Strings[.resetKeysNote], action: .resetKeysNow, busy: .creating, in: $0,
-          run: { ended in ended(nil) }, { [self] in reset() })
+      app.askToBeginAnew { [self] outcome in
+        if frame.isOpen { took(outcome) }
+        dom.flush()
       }
-    }
-  }
-
-  private func reset() {
-    dom.setText(trouble, "")
-    app.effects.encryption.perform(.resetIdentity) { [self] outcome in
-      guard case .done? = outcome else {
-        if frame.isOpen { say(outcome) }
-        return dom.flush()
-      }
-      app.makeRecoveryKey { [self] outcome in if frame.isOpen { took(outcome) } }
     }
   }
 

@@ -4,13 +4,15 @@ import WebHost
 
 /// The choice of the page's language. A new choice reloads the page, because all texts on the screen have to change.
 struct LanguageChoice<D: DOM> {
+  /// - Parameter returns: whether the new page opens the settings again.
   @discardableResult
-  init(_ dom: D, in parent: Node) {
+  init(_ dom: D, returns: Bool = false, in parent: Node) {
     Choice(
       dom, Strings[.language], LanguageChoice.options(Host.languages), selected: Host.setting(Settings.language) ?? "",
       in: parent
     ) { tag in
       Host.setSetting(Settings.language, tag.utf8.isEmpty ? nil : tag)
+      if returns { Host.setSetting(Settings.returnsToLanguage, "1") }
       Host.reload()
     }
   }
