@@ -63,7 +63,7 @@ enum ServerMetrics {
       Double(database.statistics.waitingReads)
     }
     if database.isNode { register(node: database, in: metrics) }
-    register(homeserver.deviceLists.census, in: metrics)
+    register(homeserver.deviceLists.census, isNode: database.isNode, in: metrics)
   }
 
   private static func register(node database: Database, in metrics: Metrics) {
@@ -75,7 +75,7 @@ enum ServerMetrics {
     ) { Double(database.statistics.leases) }
   }
 
-  private static func register(_ devices: DeviceCensus, in metrics: Metrics) {
+  private static func register(_ devices: DeviceCensus, isNode: Bool, in metrics: Metrics) {
     func measured(_ name: StaticString, _ help: StaticString, _ figure: DeviceCensus.Figure) {
       metrics.measured(name, help, isCounter: figure != .waitingMessages) { Double(devices[figure]) }
     }
@@ -88,7 +88,8 @@ enum ServerMetrics {
     measured("martlet_to_device_messages_total", "Messages to devices, counted for each receiver.", .sentMessages)
     measured(
       "martlet_to_device_dropped_total", "Messages dropped because too many waited for a device.", .droppedMessages)
-    measured("martlet_to_device_waiting", "Messages that wait for their devices.", .waitingMessages)
+    // A node counts what it does itself: messages that came by one go by another.
+    if !isNode { measured("martlet_to_device_waiting", "Messages that wait for their devices.", .waitingMessages) }
   }
 
   static func register(_ disk: DiskSpace, in metrics: Metrics = .process) {
