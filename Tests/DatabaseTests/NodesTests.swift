@@ -219,17 +219,22 @@ struct NodesTests {
   @Test func `a node that differs from one that runs is refused with the names of what differs`() async throws {
     let (here, there) = (try node("a"), try node("b"))
     defer { for node in [here, there] { node.close() } }
-    try await here.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2", "newer": "3"]))
+    func terms(_ keys: [String: String], _ settings: [String: String]) -> NodeTerms {
+      NodeTerms(keys: keys, settings: settings)
+    }
+    let keys = ["call.key": "c", "signing.key": "s", "web-push.key": "w"]
+    try await here.join(with: terms(keys, ["limit": "1", "name": "2", "newer": "3"]))
     await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["limit"])) {
-      try await there.join(with: NodeTerms(key: "k", ["limit": "9", "name": "2"]))
+      try await there.join(with: terms(keys, ["limit": "9", "name": "2"]))
     }
-    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["signing.key"])) {
-      try await there.join(with: NodeTerms(key: "l", ["limit": "9"]))
+    // All keys at once, and nothing that follows from them.
+    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["call.key", "signing.key"])) {
+      try await there.join(with: terms(["call.key": "d", "signing.key": "t", "web-push.key": "w"], ["limit": "9"]))
     }
-    try await there.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2"]))
+    try await there.join(with: terms(keys, ["limit": "1", "name": "2"]))
     // What a node that has ended had counts no more.
     here.close()
-    try await there.join(with: NodeTerms(key: "l", [:]))
+    try await there.join(with: terms(["signing.key": "l"], [:]))
   }
 
   @Test func `work of a lease writes nothing once another node has the lease, and its node is told`() async throws {

@@ -166,11 +166,6 @@ package final class Database: Sendable {
     try await read { try NodeTable.run(of: name, in: $0) }
   }
 
-  /// Where a run of another node is reached: a host and a port. nil if it has ended, or has not been heard of for ten seconds.
-  package nonisolated(nonsending) func nodeAddress(of run: Int64) async throws -> String? {
-    try await read { try NodeTable.address(of: run, in: $0) }
-  }
-
   /// Tells all other nodes something that is in no row, at most once: it may be lost. Nothing where there are none.
   ///
   /// - Parameters:

@@ -61,10 +61,4 @@ enum NodeTable {
       $0.integer(0)
     }
   }
-
-  static func address(of run: Int64, in transaction: ReadTransaction) throws -> String? {
-    try transaction.first("SELECT address FROM node WHERE run = $1 AND seen > now() - interval '10 seconds'", run) {
-      $0.text(0)
-    }
-  }
 }
