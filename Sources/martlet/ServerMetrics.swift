@@ -56,6 +56,9 @@ enum ServerMetrics {
       "martlet_database_jumps_total", "Times PostgreSQL was found in another state than this server had left it.", database,
       metrics
     ) { Double($0.jumps) }
+    metrics.measured(
+      "martlet_database_away", "1 while the PostgreSQL server cannot be reached, as far as reads and writes have found; else 0."
+    ) { database.isAway ? 1 : 0 }
     metrics.measured("martlet_database_waiting_writes", "Waiting write jobs.") {
       Double(database.statistics.waitingWrites)
     }
@@ -73,6 +76,17 @@ enum ServerMetrics {
     metrics.measured(
       "martlet_cluster_leases", "Leases that this node has: 1 at the node that does what only one does, 0 at the others."
     ) { Double(database.statistics.leases) }
+  }
+
+  static func register(_ watch: ClusterWatch, in metrics: Metrics = .process) {
+    metrics.measured("martlet_cluster_nodes", "Other nodes that run, as far as this one knows.") { Double(watch.counts.nodes) }
+    metrics.measured(
+      "martlet_cluster_unreachable_nodes", "Other nodes that run and do not answer this one at their cluster.address."
+    ) { Double(watch.counts.unreachable) }
+    metrics.measured(
+      "martlet_cluster_clock_offset_seconds",
+      "How far this machine's clock is ahead of the database's, at least; negative if it is behind. Compared every minute."
+    ) { watch.clockOffset / .seconds(1) }
   }
 
   private static func register(_ devices: DeviceCensus, isNode: Bool, in metrics: Metrics) {

@@ -270,6 +270,36 @@ struct NodesTests {
     await eventually { lost.load(ordering: .acquiring) }
   }
 
+  @Test func `a node knows the others that run, and who has a lease`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { here.close() }
+    there.lease("work", granted: {}, lost: {})
+    while try await here.census(of: "work").worker == nil {}
+    let other = NodeCensus.Node(name: "b", address: "b.example:80")
+    #expect(try await here.census(of: "work") == NodeCensus(others: [other], worker: "b"))
+    #expect(try await there.census(of: "other") == NodeCensus(others: [.init(name: "a", address: "a.example:80")]))
+    there.close()
+    #expect(try await here.census(of: "work") == NodeCensus())
+  }
+
+  @Test func `a clock is compared as far as the way there and back allows`() async throws {
+    #expect(ClockComparison.offset(of: 150, asked: 100, answered: 200) == .zero)
+    #expect(ClockComparison.offset(of: 40, asked: 100, answered: 200) == .microseconds(60))
+    #expect(ClockComparison.offset(of: 210, asked: 100, answered: 200) == .microseconds(-10))
+    let here = try node("a")
+    defer { here.close() }
+    // The same machine.
+    #expect(try await here.clockOffset() == .zero)
+  }
+
+  @Test func `something that is away is told once, after some patience, and so is its return`() {
+    var outage = Outage(patienceNanoseconds: 10)
+    let told = [(true, 0), (false, 5), (true, 20), (true, 29), (true, 30), (true, 99), (false, 100), (false, 101)].map {
+      outage.note(isAway: $0.0, at: UInt64($0.1))
+    }
+    #expect(told == [nil, nil, nil, nil, .began, nil, .ended, nil])
+  }
+
   @Test func `what one node holds is nobody else's until it is given away, or its node has ended`() async throws {
     let (here, there) = (try node("a"), try node("b"))
     defer { there.close() }
