@@ -270,6 +270,33 @@ struct NodesTests {
     await eventually { lost.load(ordering: .acquiring) }
   }
 
+  @Test func `a lease that ended while the database was away for all nodes stays with its owner, who goes on`() async throws {
+    let owner = try node("a")
+    defer { owner.close() }
+    let granted = Atomic<Bool>(false)
+    let lost = Atomic<Bool>(false)
+    owner.lease(
+      "work", granted: { granted.store(true, ordering: .releasing) }, lost: { lost.store(true, ordering: .releasing) })
+    await eventually { granted.load(ordering: .acquiring) }
+    let other = try node("b")
+    defer { other.close() }
+    let isTaken = Atomic<Bool>(false)
+    other.lease("work", granted: { isTaken.store(true, ordering: .releasing) }, lost: {})
+    // As often as the other would come first.
+    for _ in 0..<3 {
+      try run(
+        """
+        UPDATE lease SET until = now() - interval '1 s';
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        """)
+      while try await other.census(of: "work").worker != "a" { try await Task.sleep(for: .milliseconds(5)) }
+    }
+    #expect(!lost.load(ordering: .acquiring) && !isTaken.load(ordering: .acquiring))
+    // One that has been given up is anybody's.
+    owner.close()
+    await eventually { isTaken.load(ordering: .acquiring) }
+  }
+
   @Test func `a node knows the others that run, and who has a lease`() async throws {
     let (here, there) = (try node("a"), try node("b"))
     defer { here.close() }

@@ -96,12 +96,15 @@ def away(context):
         own.run("ALTER DATABASE watched_away ALLOW_CONNECTIONS true")
         until(lambda: all(metric(made, "martlet_database_away", index) == 0 for index in (0, 1)), log(made, 0))
         apis[1].put(room_path(room, "send", "m.room.message", "after"), {"body": "after"}).ok()
+        until(lambda: metric(made, "martlet_cluster_leases") == 1, log(made, 0))
         # The last refusals are told ten seconds after the first of them.
         until(lambda: sum(int(number) for index in (0, 1) for number in re.findall(r"requests were refused.* requests=(\d+)", log(made, index)))
               >= len(statuses), log(made, 0))
         for index in (0, 1):
+            assert made.servers[index].process.poll() is None, log(made, index)
             assert counts(made, index, "the database cannot be reached") == counts(made, index, "the database can be reached again") == 1, log(made, index)
             assert 1 <= counts(made, index, "requests were refused") <= 3, log(made, index)
+        assert "node=node2" not in "".join(re.findall(r".*does what one node alone does.*", log(made, 0))), log(made, 0)
         refusals = sum(metric(made, "martlet_database_refused_requests_total", index) for index in (0, 1))
         assert refusals >= len(statuses), (refusals, len(statuses))
 

@@ -16,6 +16,9 @@ final class HeadWatch: @unchecked Sendable {
   private static let retryMicroseconds: UInt32 = 100_000
   /// The node's row is its lease, which lasts five seconds.
   private static let tellSeconds = 1, trimSeconds = 60
+  /// A lease that ended while the database was away for everybody is its owner's again if that one comes back as soon: in the time that one try to
+  /// connect may take, and a second.
+  private static let courtesyNanoseconds: UInt64 = 6_000_000_000
   /// A bus that was gone for less is not worth a line.
   private static let busPatienceNanoseconds: UInt64 = 2_000_000_000
 
@@ -32,6 +35,9 @@ final class HeadWatch: @unchecked Sendable {
   private let bell: (reading: Int32, writing: Int32)
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
+  /// When the connection was made anew, after it had been lost.
+  private var returned: UInt64?
+  private var hasConnected = false
   private var busOutage = Outage(patienceNanoseconds: busPatienceNanoseconds)
 
   init(
@@ -124,6 +130,8 @@ final class HeadWatch: @unchecked Sendable {
       throw error
     }
     configuration.presence?.noteBack()
+    if hasConnected { returned = MonotonicClock.nanoseconds() }
+    hasConnected = true
     if bus == nil {
       _ = try connection.execute(BatchLog.listening)
       _ = try connection.execute(NodeTalk.listening)
@@ -195,9 +203,14 @@ final class HeadWatch: @unchecked Sendable {
   }
 
   private func renewed(in transaction: WriteTransaction) throws(DatabaseError) -> [String: Fence?] {
-    do { return try leases.renew(for: applier.run, in: transaction) } catch {
+    do { return try leases.renew(for: applier.run, takingEnded: !isPolite, in: transaction) } catch {
       throw error as? DatabaseError ?? .misuse(message: "\(error)")
     }
+  }
+
+  /// Whether nodes that had leases when the database went away are given time to come back.
+  private var isPolite: Bool {
+    returned.map { MonotonicClock.nanoseconds() - $0 < Self.courtesyNanoseconds } ?? false
   }
 
   private func noteBus() {
