@@ -366,8 +366,8 @@ let package = Package(
     tests(
       of: "martlet",
       uses: [
-        "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerAccounts", "ServerPush", "Homeserver",
-        "MediaRouter", "CallServer", "Shell", "TLSTesting", "FilesTesting"
+        "Telemetry", "Database", "EventLoop", "Outbound", "HTTPServer", "ServerCore", "ServerAccounts", "ServerPush",
+        "Homeserver", "MediaRouter", "CallServer", "Shell", "TLSTesting", "FilesTesting"
       ]),
     .testTarget(
       name: "TerminalTests",

@@ -118,6 +118,17 @@ end_to_end() {
   fi
 }
 
+# two_nodes [OPTION…]: raw tests on two nodes that share a PostgreSQL database and a bucket, each request at the next.
+two_nodes() {
+  suite two-nodes 'End to end on two nodes, each request at the next' 150 \
+    env MARTLET_TEST_NODES=2 MARTLET_TEST_DATABASE=postgres MARTLET_PROGRAM="${program:-$PWD/.build/debug/martlet}" \
+    Tests/EndToEnd/run --without browser --artifacts .build/two-nodes "$@"
+}
+# Waits, stops and kills are the same with one server and take long; other people's clients and long runs are for the night.
+two_nodes_share() {
+  two_nodes --share 3 --skip calls,crash,dehydrated,device_storm,encryption_storm,fuzzed,identity,kills,live,mail,mautrix,native_calls,nio,push,recording,storm
+}
+
 # run_named NAME…: each is a test target, an end-to-end module, or words of a test: of a unit test's suite or function, or of an
 # end-to-end test's sentence.
 run_named() {
@@ -176,6 +187,7 @@ long_texts=(
   'fuzzed 20 Ten minutes of requests made of the specification'
   'looks 25 All screens in all looks and sizes, in languages of other letters and from right to left'
   'benchmarks 50 What the release build executes, takes and needs, against its thresholds'
+  'cluster 40 Two nodes under the raw tests and other people'\''s clients, each request at the next; nodes that are killed for ten minutes'
   'soak 50 A server under load for forty minutes: nothing fails, nothing keeps growing'
 )
 long_parts=("${long_texts[@]%% *}")
@@ -285,6 +297,12 @@ long_benchmarks() {
   [ $status = 0 ] || return
   check page "The page's programs, as small as they get" 600 Scripts/build-web --release "${page_products[@]}" MessengerBenchmark
   suite benchmarks 'What the release build executes, takes and needs, against its thresholds' 2400 Benchmarks/check
+}
+
+long_cluster() {
+  build_step || return
+  two_nodes
+  long_module nodes 'Three nodes of which one is killed every three seconds, for ten minutes' 900
 }
 
 # MARTLET_SOAK_MINUTES makes it shorter, to see that it runs.

@@ -10,7 +10,7 @@ extension Configuration {
     "metrics_bind",
     "log.", "shutdown.", "app_services", "jwt.public_key_file",
     "mail.smtp_url", "mail.starttls", "mail.user", "mail.password",
-    "media.cache_bytes", "media.s3.endpoint", "media.s3.addressing", "media.s3.access_key", "media.s3.secret_key",
+    "media.cache_bytes", "media.s3.addressing", "media.s3.access_key", "media.s3.secret_key",
     "media.s3.secret_key_file", "media.s3.ca_file",
     "calls.enabled", "calls.bind", "calls.workers", "calls.home_transports", "calls.tcp", "calls.public_addresses",
     "turn.bind", "turn.ports", "turn.allowed_networks", "turn.tls_bind", "turn.tls_certificate", "turn.tls_key",
@@ -22,8 +22,8 @@ extension Configuration {
     !ownSettings.contains { $0.hasSuffix(".") ? name.hasPrefix($0) : name == $0 }
   }
 
-  /// What all nodes must have alike. Hashes are keyed with the signing key, which the database does not have, so nobody who reads them can try
-  /// secrets; that of the signing key itself is its public part.
+  /// What all nodes must have alike. Hashes of settings are keyed with the signing key, which the database does not have, so nobody who reads them can
+  /// try secrets. Keys are random, so nobody can try them: theirs are plain, and that of the signing key is its public part.
   ///
   /// - Parameter folder: has the keys already. Throws `SecretFileError`, and `failed` if a file that a setting names cannot be read.
   func terms(in folder: DataDirectory) throws -> NodeTerms {
@@ -41,7 +41,11 @@ extension Configuration {
     // By whichever address each reaches it.
     add("bus.url", [Array((bus.url == nil ? "none" : "some").utf8)])
     add("app_services", try appServices.map { try AppServiceFile.bytes($0) })
-    for file in ["call.key", "web-push.key"] { add(file, [try SecretFile.read("\(folder.path)/\(file)") ?? []]) }
-    return NodeTerms(key: KeyedHash.hexadecimal(signing.publicKey), hashes)
+    var keys = ["signing.key": KeyedHash.hexadecimal(signing.publicKey)]
+    for file in ["call.key", "web-push.key"] {
+      let bytes = try SecretFile.read("\(folder.path)/\(file)") ?? []
+      keys[file] = KeyedHash.hexadecimal(KeyedHash.sha256.digest(of: bytes, key: Array("martlet.cluster.\(file)".utf8)))
+    }
+    return NodeTerms(keys: keys, settings: hashes)
   }
 }

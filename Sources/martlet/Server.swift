@@ -31,6 +31,8 @@ struct Server: Sendable {
   private let pool: BlockingPool
   /// The server of the Client-Server API, then those for other nodes and of the metrics, if `cluster.bind` and `metrics_bind` are set.
   private let servers: [HTTPServer]
+  /// nil if there are no other nodes.
+  private let watch: ClusterWatch?
   /// nil if the data folder cannot have a socket.
   private let adminSocket: AdminSocket?
 
@@ -54,7 +56,10 @@ struct Server: Sendable {
         try await homeserver.checkServerName()
         try await MediaBucketCheck.beforeStart(homeserver)
         projects = try CallProjects(homeserver)
-        if configuration.cluster.bind != nil { try await homeserver.database.join(with: configuration.terms(in: directory)) }
+        if configuration.cluster.bind != nil {
+          try await ClusterWatch.checkClock(by: homeserver.database)
+          try await homeserver.database.join(with: configuration.terms(in: directory))
+        }
       } catch {
         await homeserver.shutdown()
         throw error
@@ -109,6 +114,8 @@ struct Server: Sendable {
       ServerMetrics.register(homeserver, servers[0])
       ServerMetrics.register(disk)
       if let calls { ServerMetrics.register(calls) }
+      let watch = homeserver.database.isNode ? ClusterWatch(homeserver) : nil
+      if let watch { ServerMetrics.register(watch) }
       let addresses = servers[0].boundAddresses.map { "http://\($0.isLoopback ? "localhost:\($0.port)" : "\($0)")" }
       let certificates = relay.flatMap { relay in
         relay.certificate.map { files in Task { await files.follow(on: pool) { relay.worker.use($0) } } }
@@ -116,7 +123,7 @@ struct Server: Sendable {
       return Server(
         addresses: addresses, homeserver: homeserver, calls: calls, relay: relay?.worker, certificates: certificates,
         loops: loops, pool: pool,
-        servers: servers, adminSocket: adminSocket)
+        servers: servers, watch: watch, adminSocket: adminSocket)
     } catch {
       throw error as? StartError ?? .failed("\(error)")
     }
@@ -140,6 +147,7 @@ struct Server: Sendable {
   /// Stops accepting connections, lets open requests finish within ten seconds, and closes the database.
   func stop() async {
     certificates?.cancel()
+    watch?.stop()
     await adminSocket?.close()
     await calls?.shutdown()
     await relay?.stop()

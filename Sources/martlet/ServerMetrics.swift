@@ -56,6 +56,9 @@ enum ServerMetrics {
       "martlet_database_jumps_total", "Times PostgreSQL was found in another state than this server had left it.", database,
       metrics
     ) { Double($0.jumps) }
+    metrics.measured(
+      "martlet_database_away", "1 while the PostgreSQL server cannot be reached, as far as reads and writes have found; else 0."
+    ) { database.isAway ? 1 : 0 }
     metrics.measured("martlet_database_waiting_writes", "Waiting write jobs.") {
       Double(database.statistics.waitingWrites)
     }
@@ -63,7 +66,7 @@ enum ServerMetrics {
       Double(database.statistics.waitingReads)
     }
     if database.isNode { register(node: database, in: metrics) }
-    register(homeserver.deviceLists.census, in: metrics)
+    register(homeserver.deviceLists.census, isNode: database.isNode, in: metrics)
   }
 
   private static func register(node database: Database, in metrics: Metrics) {
@@ -75,7 +78,18 @@ enum ServerMetrics {
     ) { Double(database.statistics.leases) }
   }
 
-  private static func register(_ devices: DeviceCensus, in metrics: Metrics) {
+  static func register(_ watch: ClusterWatch, in metrics: Metrics = .process) {
+    metrics.measured("martlet_cluster_nodes", "Other nodes that run, as far as this one knows.") { Double(watch.counts.nodes) }
+    metrics.measured(
+      "martlet_cluster_unreachable_nodes", "Other nodes that run and do not answer this one at their cluster.address."
+    ) { Double(watch.counts.unreachable) }
+    metrics.measured(
+      "martlet_cluster_clock_offset_seconds",
+      "How far this machine's clock is ahead of the database's, at least; negative if it is behind. Compared every minute."
+    ) { watch.clockOffset / .seconds(1) }
+  }
+
+  private static func register(_ devices: DeviceCensus, isNode: Bool, in metrics: Metrics) {
     func measured(_ name: StaticString, _ help: StaticString, _ figure: DeviceCensus.Figure) {
       metrics.measured(name, help, isCounter: figure != .waitingMessages) { Double(devices[figure]) }
     }
@@ -88,7 +102,8 @@ enum ServerMetrics {
     measured("martlet_to_device_messages_total", "Messages to devices, counted for each receiver.", .sentMessages)
     measured(
       "martlet_to_device_dropped_total", "Messages dropped because too many waited for a device.", .droppedMessages)
-    measured("martlet_to_device_waiting", "Messages that wait for their devices.", .waitingMessages)
+    // A node counts what it does itself: messages that came by one go by another.
+    if !isNode { measured("martlet_to_device_waiting", "Messages that wait for their devices.", .waitingMessages) }
   }
 
   static func register(_ disk: DiskSpace, in metrics: Metrics = .process) {

@@ -7,7 +7,7 @@ extension Setting {
     .one(
       "media.s3.endpoint", \.bucket.endpoint,
       "The S3-compatible service that keeps the files of users, in place of data_dir; media.s3.bucket and the keys must be set, too. "
-        + "See [Cluster](Cluster.md#media-in-a-bucket) for moving files there.",
+        + "See [Cluster](Cluster.md#media-in-a-bucket) for moving files there. All nodes need the same.",
       allowed: "https:// or http://, a host name and optionally a port, such as https://s3.eu-central-1.amazonaws.com",
       defaultText: "none (files are in data_dir)", parse: { endpoint($0) }, show: { $0 }),
     .one(

@@ -219,17 +219,22 @@ struct NodesTests {
   @Test func `a node that differs from one that runs is refused with the names of what differs`() async throws {
     let (here, there) = (try node("a"), try node("b"))
     defer { for node in [here, there] { node.close() } }
-    try await here.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2", "newer": "3"]))
+    func terms(_ keys: [String: String], _ settings: [String: String]) -> NodeTerms {
+      NodeTerms(keys: keys, settings: settings)
+    }
+    let keys = ["call.key": "c", "signing.key": "s", "web-push.key": "w"]
+    try await here.join(with: terms(keys, ["limit": "1", "name": "2", "newer": "3"]))
     await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["limit"])) {
-      try await there.join(with: NodeTerms(key: "k", ["limit": "9", "name": "2"]))
+      try await there.join(with: terms(keys, ["limit": "9", "name": "2"]))
     }
-    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["signing.key"])) {
-      try await there.join(with: NodeTerms(key: "l", ["limit": "9"]))
+    // All keys at once, and nothing that follows from them.
+    await #expect(throws: DatabaseError.disagreement(with: "a", terms: ["call.key", "signing.key"])) {
+      try await there.join(with: terms(["call.key": "d", "signing.key": "t", "web-push.key": "w"], ["limit": "9"]))
     }
-    try await there.join(with: NodeTerms(key: "k", ["limit": "1", "name": "2"]))
+    try await there.join(with: terms(keys, ["limit": "1", "name": "2"]))
     // What a node that has ended had counts no more.
     here.close()
-    try await there.join(with: NodeTerms(key: "l", [:]))
+    try await there.join(with: terms(["signing.key": "l"], [:]))
   }
 
   @Test func `work of a lease writes nothing once another node has the lease, and its node is told`() async throws {
@@ -263,6 +268,63 @@ struct NodesTests {
     #expect(try await here.read { try $0.authors() } == ["work"])
     #expect(try await here.add("another") == 2, "what needs no lease goes on")
     await eventually { lost.load(ordering: .acquiring) }
+  }
+
+  @Test func `a lease that ended while the database was away for all nodes stays with its owner, who goes on`() async throws {
+    let owner = try node("a")
+    defer { owner.close() }
+    let granted = Atomic<Bool>(false)
+    let lost = Atomic<Bool>(false)
+    owner.lease(
+      "work", granted: { granted.store(true, ordering: .releasing) }, lost: { lost.store(true, ordering: .releasing) })
+    await eventually { granted.load(ordering: .acquiring) }
+    let other = try node("b")
+    defer { other.close() }
+    let isTaken = Atomic<Bool>(false)
+    other.lease("work", granted: { isTaken.store(true, ordering: .releasing) }, lost: {})
+    // As often as the other would come first.
+    for _ in 0..<3 {
+      try run(
+        """
+        UPDATE lease SET until = now() - interval '1 s';
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        """)
+      while try await other.census(of: "work").worker != "a" { try await Task.sleep(for: .milliseconds(5)) }
+    }
+    #expect(!lost.load(ordering: .acquiring) && !isTaken.load(ordering: .acquiring))
+    // One that has been given up is anybody's.
+    owner.close()
+    await eventually { isTaken.load(ordering: .acquiring) }
+  }
+
+  @Test func `a node knows the others that run, and who has a lease`() async throws {
+    let (here, there) = (try node("a"), try node("b"))
+    defer { here.close() }
+    there.lease("work", granted: {}, lost: {})
+    while try await here.census(of: "work").worker == nil {}
+    let other = NodeCensus.Node(name: "b", address: "b.example:80")
+    #expect(try await here.census(of: "work") == NodeCensus(others: [other], worker: "b"))
+    #expect(try await there.census(of: "other") == NodeCensus(others: [.init(name: "a", address: "a.example:80")]))
+    there.close()
+    #expect(try await here.census(of: "work") == NodeCensus())
+  }
+
+  @Test func `a clock is compared as far as the way there and back allows`() async throws {
+    #expect(ClockComparison.offset(of: 150, asked: 100, answered: 200) == .zero)
+    #expect(ClockComparison.offset(of: 40, asked: 100, answered: 200) == .microseconds(60))
+    #expect(ClockComparison.offset(of: 210, asked: 100, answered: 200) == .microseconds(-10))
+    let here = try node("a")
+    defer { here.close() }
+    // The same machine.
+    #expect(try await here.clockOffset() == .zero)
+  }
+
+  @Test func `something that is away is told once, after some patience, and so is its return`() {
+    var outage = Outage(patienceNanoseconds: 10)
+    let told = [(true, 0), (false, 5), (true, 20), (true, 29), (true, 30), (true, 99), (false, 100), (false, 101)].map {
+      outage.note(isAway: $0.0, at: UInt64($0.1))
+    }
+    #expect(told == [nil, nil, nil, nil, .began, nil, .ended, nil])
   }
 
   @Test func `what one node holds is nobody else's until it is given away, or its node has ended`() async throws {

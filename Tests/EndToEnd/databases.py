@@ -4,11 +4,14 @@ The database server is this process's own, and ends with it. A database is a cop
 import atexit
 import hashlib
 import os
+import shutil
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPT = os.path.join(ROOT, "Tests", "PostgreSQLTesting", "postgresql-server")
 TEMPLATE = "martlet_template"
+# Tests may take the path away.
+PSQL = shutil.which("psql") or "psql"
 
 is_postgresql = os.environ.get("MARTLET_TEST_DATABASE") == "postgres"
 _server = None
@@ -35,7 +38,7 @@ class Server:
 
     def run(self, sql, database="postgres"):
         """What the server answers, as text without headers."""
-        command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url(database), "-c", sql]
+        command = [PSQL, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url(database), "-c", sql]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def make(self, name, template="template0"):

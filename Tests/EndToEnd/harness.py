@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 import leaks
+import nodes
 import processes
 import server
 
@@ -34,18 +35,19 @@ class Test:
     differs_on_synapse: str | None
     is_alone: bool
     needs_browser: bool
+    one_server: str | None
 
 
-def test(sentence, differs_on_synapse=None, alone=None, browser=None):
+def test(sentence, differs_on_synapse=None, alone=None, browser=None, one_server=None):
     """`differs_on_synapse` says why the test, right by the specification, is not run against Synapse.
 
     `alone`: no other test runs at the same time, because this one measures time or takes all of the machine. `browser`: it needs one. Modules say
-    ALONE = True and NEEDS_BROWSER = True above their tests if most of them do."""
+    ALONE = True and NEEDS_BROWSER = True above their tests if most of them do. `one_server` says why the test cannot be run on several nodes."""
     def add(function):
         of_module = function.__globals__.get
         is_alone = of_module("ALONE", False) if alone is None else alone
         in_browser = of_module("NEEDS_BROWSER", False) if browser is None else browser
-        TESTS.append(Test(function.__module__.removeprefix("test_"), sentence, function, differs_on_synapse, is_alone, in_browser))
+        TESTS.append(Test(function.__module__.removeprefix("test_"), sentence, function, differs_on_synapse, is_alone, in_browser, one_server))
         return function
     return add
 
@@ -178,6 +180,8 @@ class Runner:
             self.context.begin(f"{test.module}: {test.sentence}")
             if test.differs_on_synapse and self.context.is_synapse:
                 raise NotRun("Synapse: " + test.differs_on_synapse)
+            if test.one_server and nodes.COUNT > 1:
+                raise NotRun("several nodes: " + test.one_server)
             try:
                 self._run(test.function)
             except Exception as error:

@@ -72,19 +72,19 @@ class Lane:
             self.own = server.Server(max_upload_bytes=str(8 << 20), issue_login_tokens="true", access_token_lifetime_minutes="60").start()
         upstream = options.base or self.own.base
         limited = options.limited_base if options.base else self._limited_base
-        return Context(self._start_proxy(upstream), upstream, self.own, _is_synapse(upstream), limited, options.artifacts)
+        return Context(self._start_proxy([upstream] if options.base else self.own.bases), upstream, self.own, _is_synapse(upstream), limited, options.artifacts)
 
     def _limited_base(self):
         if self.limited is None:
             self.limited = server.Server(rate_limits="true").start()
         return self.limited.base
 
-    def _start_proxy(self, upstream):
-        """The address of the schema check in front of `upstream`, which is `upstream` itself without a specification."""
+    def _start_proxy(self, upstreams):
+        """The address of the schema check in front of the nodes `upstreams`. Without a specification, that of the first."""
         spec = specification_path()
         if spec is None:
-            return upstream
-        command = [sys.executable, os.path.join(HERE, "schema_proxy.py"), "--upstream", upstream, "--spec", spec,
+            return upstreams[0]
+        command = [sys.executable, os.path.join(HERE, "schema_proxy.py"), "--upstream", *upstreams, "--spec", spec,
                    "--report", report_path(self.options.artifacts, self.number)]
         self.proxy = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         return self.proxy.stdout.readline().strip()

@@ -7,6 +7,17 @@ import shutil
 import databases
 
 COUNT = int(os.environ.get("MARTLET_TEST_NODES", "1"))
+
+# Modules that several nodes say nothing new of, and why. `run --only` runs them all the same.
+_OWN_NODES = "it starts nodes, databases or buckets of its own"
+_NO_SERVER = "it tests no server of the lane"
+LEFT_OUT = {
+    **dict.fromkeys(["alerts", "bucket", "bus", "cluster", "node_calls", "node_watch", "nodes", "postgresql", "rolling"], _OWN_NODES),
+    **dict.fromkeys(["bad_network", "invariants", "lanes", "page_scripts", "recording_layouts", "relay", "router", "schema", "sdk", "state_resolution",
+                     "store"], _NO_SERVER),
+    "backup": "martlet backup is for SQLite",
+    "full_disk": "it fills the disk of one data folder",
+}
 # The turns of each server, by its host and port.
 _turns = {}
 

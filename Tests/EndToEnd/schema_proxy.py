@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """A reverse proxy that checks every JSON answer of a homeserver against the specification's OpenAPI description.
 
-    schema_proxy.py --upstream http://127.0.0.1:8008 --spec openapi-client-server.json [--port 0] [--report FILE]
+    schema_proxy.py --upstream http://127.0.0.1:8008… --spec openapi-client-server.json [--port 0] [--report FILE]
 
 Prints the address it listens on. Bodies of any kind are passed through as they come, in both directions; JSON answers are kept as
 well and checked when they are complete. On SIGTERM it writes the report (JSON: how many answers of each operation, every kind of
 mismatch with one example) and prints a summary; it exits 1 when there was a mismatch. WebSocket upgrades are not passed through.
+Of several upstreams, which are nodes of one homeserver, each request goes to the next.
 `PUT /.schema-check/test` with a sentence says which test is running; the report names the tests of each operation.
 """
 import argparse
 import asyncio
+import itertools
 import json
 import signal
 import sys
@@ -27,8 +29,8 @@ CONNECTION_HEADERS = {"connection", "keep-alive", "proxy-connection", "te", "tra
 
 
 class Proxy:
-    def __init__(self, upstream, checker):
-        self.upstream, self.checker, self.test = upstream.rstrip("/"), checker, None
+    def __init__(self, upstreams, checker):
+        self.upstreams, self.checker, self.test = itertools.cycle(upstream.rstrip("/") for upstream in upstreams), checker, None
         self.session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None), auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"), cookie_jar=aiohttp.DummyCookieJar())
@@ -39,7 +41,7 @@ class Proxy:
 
     async def handle(self, request):
         test = self.test
-        url = URL(self.upstream + request.raw_path, encoded=True)
+        url = URL(next(self.upstreams) + request.raw_path, encoded=True)
         headers = [(name, value) for name, value in request.headers.items()
                    if name.lower() not in CONNECTION_HEADERS | {"host", "expect", "accept-encoding", "content-length"}]
         if request.content_length is not None:
@@ -98,7 +100,7 @@ async def serve(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--upstream", required=True)
+    parser.add_argument("--upstream", required=True, nargs="+")
     parser.add_argument("--spec", required=True)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--report")

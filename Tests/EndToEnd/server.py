@@ -56,9 +56,10 @@ def _migrate(url):
 
 class Server:
     """`settings` are flags without their dashes: rate_limits="false" becomes --rate-limits false. The folder is removed by
-    `close` unless it was given."""
+    `close` unless it was given. `environment`: further variables."""
 
-    def __init__(self, folder=None, **settings):
+    def __init__(self, folder=None, environment=None, **settings):
+        self.environment = environment or {}
         self.owns_folder = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix="martlet-test-")
         self.port = free_port()
@@ -73,12 +74,23 @@ class Server:
         self.process = None
         # Further nodes on the same database; the name of this one among several, and the server that is the first of them.
         self.others, self.node, self.first = [], None, self
-        self.node_ports = {}
+        # Of further nodes, by their numbers: they stay over a restart.
+        self.node_ports, self.public_ports = {}, {}
         logs.append(self.log)
 
     @property
     def base(self):
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def bases(self):
+        """Of all its nodes."""
+        return [self.base, *(f"http://127.0.0.1:{port}" for _, port in sorted(self.public_ports.items()))]
+
+    @property
+    def _node_count(self):
+        """A test that names a node, or the database, is about that one."""
+        return 1 if self.node is not None or "database_url" in self.settings else nodes.COUNT
 
     @property
     def database_url(self):
@@ -88,15 +100,15 @@ class Server:
     def start(self):
         self.process = self._start(self.settings, 1)
         self._wait_until_healthy(self.process, self.port)
-        hosts = [f"127.0.0.1:{self.port}"]
-        for number in range(2, nodes.COUNT + 1):
-            port = free_port()
+        for number in range(2, self._node_count + 1):
+            port = self.public_ports.setdefault(number, free_port())
             settings = {**self.settings, "bind": f"127.0.0.1:{port}", "data_dir": nodes.folder_of(self.folder, number)}
+            # Tests look at the metrics of the first.
+            settings.pop("metrics_bind", None)
             self.others.append(self._start(settings, number))
             self._wait_until_healthy(self.others[-1], port)
-            hosts.append(f"127.0.0.1:{port}")
-        if len(hosts) > 1:
-            nodes.take_turns(hosts)
+        if self.others:
+            nodes.take_turns([base.removeprefix("http://") for base in self.bases])
         return self
 
     def _start(self, settings, number):
@@ -104,8 +116,10 @@ class Server:
         for name, value in settings.items():
             arguments += ["--" + name.replace("_", "-").replace(".", "-"), str(value)]
         url = self.database_url
-        is_node = self.node is not None or nodes.COUNT > 1
-        environment = {**os.environ, **({"MARTLET_DATABASE_URL": url} if url else {}), **buckets.settings_for(self.first.folder, always=is_node)}
+        is_node = self.node is not None or self._node_count > 1
+        environment = {**os.environ, **self.environment, **buckets.settings_for(self.first.folder, always=is_node)}
+        if url:
+            environment["MARTLET_DATABASE_URL"] = url
         if is_node:
             port = self.node_ports.setdefault(number, free_port())
             environment |= {"MARTLET_CLUSTER_NODE": self.node or f"node{number}", "MARTLET_CLUSTER_BIND": f"127.0.0.1:{port}",

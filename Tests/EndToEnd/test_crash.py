@@ -140,7 +140,7 @@ def stop(context):
         server.close()
 
 
-@test("a stop answers parked syncs and ends at once, with status 0")
+@test("a stop answers parked syncs and ends at once, with status 0", one_server="it counts the connections of one process")
 def stop_with_parked_syncs(context):
     context.own_server()
     metrics = f"127.0.0.1:{free_port()}"

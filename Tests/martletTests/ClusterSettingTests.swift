@@ -1,5 +1,6 @@
 import Database
 import FilesTesting
+import ServerCore
 import Testing
 
 @testable import martlet
@@ -70,7 +71,11 @@ struct ClusterSettingTests {
       in: directory)
     #expect(other.different(from: terms) == ["max_upload_bytes", "registration_shared_secret"])
     #expect(!"\(other)".contains("another secret"))
-    let stranger = try load(Self.shared + ["--max-upload-bytes=7"]).terms(in: try DataDirectory(try TemporaryFolder().path))
-    #expect(stranger.different(from: terms) == ["signing.key"])
+    let elsewhere = Self.shared.map { $0.replacing("s3.example", with: "s3.other.example") }
+    #expect(try load(elsewhere).terms(in: directory).different(from: terms) == ["media.s3.endpoint"])
+    let strange = try TemporaryFolder()
+    try SecretFile.write(Array("another key".utf8), to: strange.path + "/call.key")
+    let stranger = try load(Self.shared + ["--max-upload-bytes=7"]).terms(in: try DataDirectory(strange.path))
+    #expect(stranger.different(from: terms) == ["call.key", "signing.key"])
   }
 }

@@ -11,6 +11,7 @@ package final class Database: Sendable {
   /// nil where there are no other nodes.
   let nodes: Nodes?
   private let followers = CommitFollowers()
+  private let presence: DatabasePresence
   private let readers: Readers
   private let readerThreads: [WorkerThread]
   private let writerThread: WorkerThread
@@ -22,6 +23,9 @@ package final class Database: Sendable {
   /// Throws `.unusable` for a path or a database that cannot be used, `.unavailable` for a server that cannot be reached, `.locked` or
   /// `.occupied` while another process has the database, `.newer` and `.migration` for a schema this program must not touch.
   package init(_ configuration: DatabaseConfiguration, migrations: [Migration]) throws(DatabaseError) {
+    var configuration = configuration
+    presence = DatabasePresence(configuration.report)
+    configuration.presence = presence
     lock = Mutex(try configuration.path.map { path throws(DatabaseError) in try LockFile(for: path) })
     if let path = configuration.path { try Self.create(path) }
     let connection = try Connection(configuration, as: .writer)
@@ -166,9 +170,17 @@ package final class Database: Sendable {
     try await read { try NodeTable.run(of: name, in: $0) }
   }
 
-  /// Where a run of another node is reached: a host and a port. nil if it has ended, or has not been heard of for ten seconds.
-  package nonisolated(nonsending) func nodeAddress(of run: Int64) async throws -> String? {
-    try await read { try NodeTable.address(of: run, in: $0) }
+  /// The other nodes that run, and who has a lease. Empty where there are no others.
+  package nonisolated(nonsending) func census(of lease: String) async throws -> NodeCensus {
+    guard isNode else { return NodeCensus() }
+    let run = run
+    return try await read { try NodeTable.census(without: run, lease: lease, in: $0) }
+  }
+
+  /// How far this machine's clock is off from that of the PostgreSQL server, at least: positive if it is ahead. Zero if they may agree, as the time
+  /// that the question and its answer took is not known apart.
+  package nonisolated(nonsending) func clockOffset() async throws -> Duration {
+    try await read { try ClockComparison.offset(in: $0) }
   }
 
   /// Tells all other nodes something that is in no row, at most once: it may be lost. Nothing where there are none.
@@ -182,6 +194,10 @@ package final class Database: Sendable {
   package func listenToNodes(about subject: UInt8, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
     nodes?.talk.listen(to: subject, handler)
   }
+
+  /// Whether the PostgreSQL server cannot be reached, as the last connection that was tried has found. Nodes try all the time, others when they read
+  /// or write. false with SQLite.
+  package var isAway: Bool { presence.isAway }
 
   /// Whether the bus is there; nil where there is none to be.
   package var isBusConnected: Bool? { nodes?.bus?.isConnected }

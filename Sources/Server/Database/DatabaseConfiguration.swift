@@ -46,6 +46,8 @@ package struct DatabaseConfiguration: Sendable {
 
   /// Called on a database thread; must not block.
   package var report: @Sendable (DatabaseIncident) -> Void = { _ in }
+  /// Shared by all connections of a `Database`; nil for connections of commands.
+  var presence: DatabasePresence?
 
   package init(path: String) { place = .file(path) }
 

@@ -6,6 +6,8 @@ extension DatabaseIncident {
     switch self {
     case .away(let message): log.error("the database cannot be reached", ["error": .text(message)])
     case .back: log.info("the database can be reached again")
+    case .busAway: log.error("NATS cannot be reached: nodes look at the database, and typing and presence stay at each node")
+    case .busBack: log.info("NATS can be reached again")
     case .unansweredCommit(let isDurable):
       log.warning("the database did not answer a commit", ["durable": .bool(isDurable)])
     case .wentBack(let lost, let position):

@@ -219,13 +219,16 @@ package final class Homeserver: Sendable {
     }
   }
 
+  /// The lease of what one node does for all.
+  package static let workLease = "work"
+
   /// Begins what goes on in the background: pushing, telling application services, tasks, and chores. Of several nodes one does it.
   ///
   /// - Parameter isDisplaced: called if another node does it now, because this one was stopped for too long: the process has to end.
   package func start(isDisplaced: @escaping @Sendable () -> Void = {}) {
     chores.withLock { $0.append(Task { await self.keepOwnHouse() }) }
     database.lease(
-      "work",
+      Self.workLease,
       granted: { [self] in
         push.start()
         appServiceWorkers.start()

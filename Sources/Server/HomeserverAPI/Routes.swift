@@ -33,7 +33,8 @@ package struct Routes {
     disk = configuration.disk
     catchUp = Self.catchUp(homeserver.database)
     forwarding = Forwarding(homeserver.database, homeserver.http)
-    let errors = ErrorAnswers(log: homeserver.log, disk: disk, adminContact: configuration.support.adminURI)
+    let errors = ErrorAnswers(
+      log: homeserver.log, refusals: RefusalLog(homeserver.log), disk: disk, adminContact: configuration.support.adminURI)
     router = Router(errorResponse: errors.response)
     // No route is for OPTIONS: a preflight ends here, and no endpoint's logic runs.
     router.notFound = { request in

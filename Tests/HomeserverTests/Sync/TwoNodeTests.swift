@@ -95,6 +95,27 @@ import Testing
     #expect(await errorCode { try await there.base.send("1", to: room, by: "bob") } == .forbidden)
   }
 
+  @Test func `a token of the other node tells who types again, but not at once: what lasts comes first`() async throws {
+    let (here, there) = try nodes()
+    let room = try await here.room(of: "ann", "bob")
+    let client = try here.client("bob"), moved = try there.client("bob")
+    try await there.rooms.setTyping(true, of: ann, in: room, timeoutMilliseconds: 30_000)
+    // Presence is news, too.
+    try await client.sync { $0.presence = .offline }
+    moved.since = client.since
+    let began = ContinuousClock.now
+    #expect(try await moved.sync(timeout: 60_000, { $0.presence = .offline }).room(room)?.typing == ["@ann:example.org"])
+    let waited = ContinuousClock.now - began
+    #expect(waited > .milliseconds(900), "a client that jumps between nodes would ask without end: \(waited)")
+    // Who does not want to wait is told at once, and a message is not held back.
+    moved.since = client.since
+    #expect(try await moved.sync().room(room)?.typing == ["@ann:example.org"])
+    try await here.base.send("1", to: room, by: "ann")
+    moved.since = client.since
+    let sync = waiting(moved)
+    #expect(try await sync.value.room(room)?.bodies == ["1"])
+  }
+
   @Test func `who sends at one node is not shown as typing at the other any more`() async throws {
     let (here, there) = try nodes()
     let room = try await here.room(of: "ann", "bob")

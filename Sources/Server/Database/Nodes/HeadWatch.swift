@@ -16,6 +16,11 @@ final class HeadWatch: @unchecked Sendable {
   private static let retryMicroseconds: UInt32 = 100_000
   /// The node's row is its lease, which lasts five seconds.
   private static let tellSeconds = 1, trimSeconds = 60
+  /// A lease that ended while the database was away for everybody is its owner's again if that one comes back as soon: in the time that one try to
+  /// connect may take, and a second.
+  private static let courtesyNanoseconds: UInt64 = 6_000_000_000
+  /// A bus that was gone for less is not worth a line.
+  private static let busPatienceNanoseconds: UInt64 = 2_000_000_000
 
   private let configuration: DatabaseConfiguration
   private let node: NodeConfiguration
@@ -30,6 +35,10 @@ final class HeadWatch: @unchecked Sendable {
   private let bell: (reading: Int32, writing: Int32)
   private var connection: PostgreSQLConnection?
   private var lastTold = 0, lastTrimmed = 0
+  /// When the connection was made anew, after it had been lost.
+  private var returned: UInt64?
+  private var hasConnected = false
+  private var busOutage = Outage(patienceNanoseconds: busPatienceNanoseconds)
 
   init(
     _ configuration: DatabaseConfiguration, node: NodeConfiguration, applier: Applier, leases: Leases, lease: NodeLease,
@@ -59,6 +68,7 @@ final class HeadWatch: @unchecked Sendable {
   func start() -> WorkerThread {
     WorkerThread { [self] in
       while !isClosed.load(ordering: .acquiring) {
+        noteBus()
         do throws(DatabaseError) {
           try follow()
         } catch {
@@ -114,7 +124,14 @@ final class HeadWatch: @unchecked Sendable {
   private func connected() throws(DatabaseError) -> PostgreSQLConnection {
     if let connection { return connection }
     guard case .server(let address) = configuration.place else { throw .misuse(message: "nodes share a PostgreSQL server") }
-    let connection = try PostgreSQLConnection(address, configuration, as: .reader)
+    let connection: PostgreSQLConnection
+    do throws(DatabaseError) { connection = try PostgreSQLConnection(address, configuration, as: .reader) } catch {
+      if case .unavailable(let message) = error { configuration.presence?.noteAway(message) }
+      throw error
+    }
+    configuration.presence?.noteBack()
+    if hasConnected { returned = MonotonicClock.nanoseconds() }
+    hasConnected = true
     if bus == nil {
       _ = try connection.execute(BatchLog.listening)
       _ = try connection.execute(NodeTalk.listening)
@@ -186,8 +203,22 @@ final class HeadWatch: @unchecked Sendable {
   }
 
   private func renewed(in transaction: WriteTransaction) throws(DatabaseError) -> [String: Fence?] {
-    do { return try leases.renew(for: applier.run, in: transaction) } catch {
+    do { return try leases.renew(for: applier.run, takingEnded: !isPolite, in: transaction) } catch {
       throw error as? DatabaseError ?? .misuse(message: "\(error)")
+    }
+  }
+
+  /// Whether nodes that had leases when the database went away are given time to come back.
+  private var isPolite: Bool {
+    returned.map { MonotonicClock.nanoseconds() - $0 < Self.courtesyNanoseconds } ?? false
+  }
+
+  private func noteBus() {
+    guard let bus else { return }
+    switch busOutage.note(isAway: !bus.isConnected, at: MonotonicClock.nanoseconds()) {
+    case .began: configuration.report(.busAway)
+    case .ended: configuration.report(.busBack)
+    case nil: break
     }
   }
 

@@ -29,25 +29,29 @@ final class Leases: Sendable {
 
   /// Takes and renews in a transaction. Returns the leases that this run of the node wants, each with its fence if it has it: for `note`, once that
   /// is durable.
-  func renew(for run: Int64, in transaction: WriteTransaction) throws -> [String: Fence?] {
+  ///
+  /// - Parameter takingEnded: whether to take leases that have ended and that nobody has given up. Not while their owner is about to come back.
+  func renew(for run: Int64, takingEnded: Bool, in transaction: WriteTransaction) throws -> [String: Fence?] {
     var held: [String: Fence?] = [:]
     for name in wanted.withLock({ $0.keys.sorted() }) {
-      let number = try Self.take(name, for: run, in: transaction)
+      let number = try Self.take(name, for: run, takingEnded: takingEnded, in: transaction)
       held[name] = .some(number.map { Fence(lease: name, run: run, number: $0) })
     }
     return held
   }
 
   /// The number of the fence; nil if another node has the lease.
-  private static func take(_ name: String, for run: Int64, in transaction: WriteTransaction) throws -> Int64? {
+  private static func take(
+    _ name: String, for run: Int64, takingEnded: Bool, in transaction: WriteTransaction
+  ) throws -> Int64? {
     try transaction.first(
       """
       INSERT INTO lease(name, run, fence, until) VALUES ($1, $2, 1, now() + interval '15 seconds')
       ON CONFLICT (name) DO UPDATE SET run = excluded.run, until = excluded.until,
         fence = CASE WHEN lease.run = excluded.run THEN lease.fence ELSE lease.fence + 1 END
-        WHERE lease.run = excluded.run OR lease.until < now()
+        WHERE lease.run = excluded.run OR lease.run = 0 OR (lease.until < now() AND $3 = 1)
       RETURNING fence
-      """, name, run
+      """, name, run, Int64(takingEnded ? 1 : 0)
     ) { $0.integer(0) }
   }
 

@@ -62,9 +62,14 @@ enum NodeTable {
     }
   }
 
-  static func address(of run: Int64, in transaction: ReadTransaction) throws -> String? {
-    try transaction.first("SELECT address FROM node WHERE run = $1 AND seen > now() - interval '10 seconds'", run) {
-      $0.text(0)
-    }
+  /// All nodes but one that were heard of within the last ten seconds, and who of them all has a lease.
+  static func census(without run: Int64, lease: String, in transaction: ReadTransaction) throws -> NodeCensus {
+    let nodes = try transaction.all(
+      """
+      SELECT name, run, address, COALESCE(run = (SELECT run FROM lease WHERE lease.name = $1 AND until > now()), false)
+      FROM node WHERE seen > now() - interval '10 seconds' ORDER BY name
+      """, lease
+    ) { (node: NodeCensus.Node(name: $0.text(0), address: $0.text(2)), run: $0.integer(1), hasLease: $0.integer(3) != 0) }
+    return NodeCensus(others: nodes.filter { $0.run != run }.map(\.node), worker: nodes.first(where: \.hasLease)?.node.name)
   }
 }

@@ -9,6 +9,7 @@ final class Nodes: Sendable {
   let lease = NodeLease()
   /// nil where the database carries what nodes tell each other.
   let bus: Bus?
+  private let presence: DatabasePresence?
   private let watch: HeadWatch
   private let threads: Mutex<[WorkerThread]> = Mutex([])
 
@@ -18,6 +19,7 @@ final class Nodes: Sendable {
   ) throws(DatabaseError) {
     guard let node = configuration.node else { return nil }
     self.node = node
+    presence = configuration.presence
     applier = Applier(
       on: try Connection(configuration, as: .reader), run: .random(in: 1..<1 << 40), from: head, position: position,
       followers: followers, decode: node.notes.decode)
@@ -60,7 +62,7 @@ final class Nodes: Sendable {
   }
 
   /// As long as the writer waits for its connection.
-  private static let patience = Duration.seconds(5)
+  private static let patience = Duration.nanoseconds(Int64(DatabasePresence.patienceNanoseconds))
   private static let pause = Duration.milliseconds(100)
 
   func catchUp(isPatient: Bool) async throws(DatabaseError) {
@@ -69,7 +71,9 @@ final class Nodes: Sendable {
       let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
         watch.ask { continuation.resume(returning: $0) }
       }
-      guard case .failure(.unavailable) = result, isPatient, ContinuousClock.now < deadline, !Task.isCancelled else {
+      guard case .failure(.unavailable) = result, isPatient, presence?.isGivenUp != true, ContinuousClock.now < deadline,
+        !Task.isCancelled
+      else {
         return try result.get()
       }
       try? await Task.sleep(for: Self.pause)

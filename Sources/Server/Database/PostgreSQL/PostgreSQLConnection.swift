@@ -10,7 +10,7 @@ final class PostgreSQLConnection {
   private let waitsForDisk: Bool
   /// This server's name among those that may write to the database; nil if it has the database alone.
   private let node: String?
-  private let report: @Sendable (DatabaseIncident) -> Void
+  private let presence: DatabasePresence?
   /// When the server could not be reached first, in nanoseconds; nil if it could.
   private var awaySince: UInt64?
   /// Whether transactions of this connection have their limits.
@@ -43,7 +43,7 @@ final class PostgreSQLConnection {
     self.role = role
     waitsForDisk = configuration.synchronous == .full
     node = configuration.node?.name
-    report = configuration.report
+    presence = configuration.presence
     try connect()
   }
 
@@ -62,12 +62,9 @@ final class PostgreSQLConnection {
 
   var isConnected: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
 
-  /// How long a transaction waits for a server that has just gone away: a restart, or a standby that takes over. Who comes later is refused at
-  /// once, until the server is back.
-  private static let patienceNanoseconds: UInt64 = 5_000_000_000
   private static let pauseMicroseconds: UInt32 = 50_000
 
-  /// Before a transaction.
+  /// Before a transaction. Waits for a server that has just gone away; who comes later is refused at once, until the server is back.
   func connectAgain() throws(DatabaseError) {
     if hasLimits, isAlive { return }
     while true {
@@ -77,14 +74,14 @@ final class PostgreSQLConnection {
         break
       } catch .unavailable(let message) {
         let now = MonotonicClock.nanoseconds()
-        if awaySince == nil { report(.away(message: message)) }
+        presence?.noteAway(message)
         let since = awaySince ?? now
         awaySince = since
-        guard now - since < Self.patienceNanoseconds else { throw .unavailable(message: message) }
+        guard now - since < DatabasePresence.patienceNanoseconds else { throw .unavailable(message: message) }
         if !isConnected { usleep(Self.pauseMicroseconds) }
       }
     }
-    if awaySince != nil { report(.back) }
+    presence?.noteBack()
     awaySince = nil
   }
 

@@ -14,6 +14,7 @@ import Telemetry
 /// Spec: Client-Server API, "Standard error response".
 struct ErrorAnswers: Sendable {
   let log: Log
+  let refusals: RefusalLog
   let disk: DiskSpace
   /// The URI of an administrator, for the answer while the disk is full; nil if the operator names none.
   let adminContact: String?
@@ -32,7 +33,7 @@ struct ErrorAnswers: Sendable {
     case DatabaseError.constraint(.dataType, _):
       return Self.response(.badJSON("The request has text that the server cannot store, such as U+0000."))
     case DatabaseError.unavailable(let message):
-      log.error("the database is away", ["request": .text(request.id), "error": .text(message)])
+      refusals.add(message)
       return Self.away("The server cannot reach its database. Try again in a moment.")
     case BucketError.noObject: return Self.response(.notFound("The content is gone."))
     case let error as BucketError:

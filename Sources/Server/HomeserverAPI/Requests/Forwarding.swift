@@ -58,10 +58,10 @@ package struct Forwarding: Sendable {
   }
 
   private func answer(to request: Request, _ body: KeptBody, _ elsewhere: Elsewhere) async throws -> Response {
-    guard !Self.isForwarded(request), let address = try await database.nodeAddress(of: elsewhere.run) else {
+    guard !Self.isForwarded(request), let node = try await database.nodeContact(of: elsewhere.run) else {
       throw elsewhere.otherwise
     }
-    let way = Way(request: request, address: address, elsewhere: elsewhere)
+    let way = Way(request: request, address: node.address, elsewhere: elsewhere)
     if body.bytes == nil, let part = request.headers.first("Content-Range").flatMap({ ContentRange($0) }) {
       return try await send(part, by: way)
     }

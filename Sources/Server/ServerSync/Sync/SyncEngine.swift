@@ -63,6 +63,7 @@ package final class SyncEngine: Sendable {
     let deadline = EventLoop.nowNanoseconds + UInt64(request.timeoutMilliseconds) * 1_000_000
     var seen = position(of: since)
     var toDeviceFrom = since.toDevice
+    if since.boot != boot { await waitForLasting(seen, toDeviceFrom, watch, sessionChanges, until: deadline) }
     while true {
       let counts = delivery.keyCounts(asOf: watch.position.load(ordering: .sequentiallyConsistent))
       if toDeviceFrom < seen.position || counts == nil || watch.hasNews(after: seen) {
@@ -76,6 +77,22 @@ package final class SyncEngine: Sendable {
         return SyncChanges.idle(counts.members, nextBatch: SyncToken(seen, boot: boot))
       }
     }
+  }
+
+  /// For how long what lives in memory alone is held back from a token of another process.
+  private static let strangeTokenNanoseconds: UInt64 = 1_000_000_000
+
+  /// A token of another process does not tell who was seen typing and online, so all of it is told again. A client that comes to another node with
+  /// each request would be told so at once, each time, without end: it waits a moment for what lasts, or for what is new.
+  @inline(never)
+  private nonisolated(nonsending) func waitForLasting(
+    _ seen: SyncPosition, _ toDeviceFrom: Int64, _ watch: UserWatch, _ sessionChanges: Int, until deadline: UInt64
+  ) async {
+    let now = SyncPosition(position: seen.position, typing: sources.rooms.typing.position)
+    guard toDeviceFrom >= seen.position, !watch.hasNews(after: now) else { return }
+    _ = await notifier.wait(
+      watch, after: now, sessionChanges: sessionChanges,
+      until: min(deadline, EventLoop.nowNanoseconds + Self.strangeTokenNanoseconds))
   }
 
   /// A token from the future (of a database that was set back) counts as one of now.
