@@ -106,6 +106,29 @@ async def events_are_moved(context):
         assert sorted(reasons(timeline)) == ["replayed", "replayed", "waiting"], reasons(timeline)
 
 
+@test("hostile server: an edit in clear text changes no encrypted message, alone or with the message")
+async def clear_text_edits(context):
+    async with talking(context) as (one, hostile, other, _, (_, bob)):
+        def edit(sync):
+            for _, part in rooms_of(sync):
+                events = timeline_of(part)
+                for event in [event for event in events if event["type"] == "m.room.encrypted" and event["sender"] == bob.user_id]:
+                    new, target = {"msgtype": "m.text", "body": "forged"}, {"rel_type": "m.replace", "event_id": event["event_id"]}
+                    forged = {"type": "m.room.message", "sender": bob.user_id, "origin_server_ts": event["origin_server_ts"] + 1,
+                              "content": new | {"m.new_content": new, "m.relates_to": target}}
+                    event.setdefault("unsigned", {})["m.relations"] = {"m.replace": forged | {"event_id": "$" + fresh("bundled")}}
+                    events.append(forged | {"event_id": "$" + fresh("edit")})
+            return sync
+        hostile.lie(SYNC, edit)
+        await other.ask("send", text="as bob wrote it")
+        await reads(one, "as bob wrote it")
+        await other.ask("send", text="and this")
+        await reads(one, "as bob wrote it", "and this")
+        await one.restart(kills=True)
+        timeline = await rows(one, lambda rows: any(row.get("text") == "and this" for row in rows))
+        assert [row["text"] for row in timeline if row.get("sender") == bob.user_id and "text" in row][-2:] == ["as bob wrote it", "and this"], timeline
+
+
 @test("hostile server: a message that is moved to another room of the same people is not read there, and is read in its own")
 async def events_change_rooms(context):
     ann = User(context.base, "ann")
