@@ -16,8 +16,9 @@ struct ClusterViewTests {
     // Rows are old for a moment when a database is back.
     #expect(view.note(NodeCensus(others: [b], worker: "a")).isEmpty)
     #expect(view.note(NodeCensus(others: [b, c], worker: "a")).isEmpty)
-    #expect(view.note(NodeCensus(others: [b], worker: nil)) == [.worker(nil)])
-    #expect(view.note(NodeCensus(others: [b], worker: "b")) == [.gone(c), .worker("b")])
+    #expect(view.note(NodeCensus(others: [b], worker: nil)).isEmpty)
+    #expect(view.note(NodeCensus(others: [b], worker: nil)) == [.gone(c), .worker(nil)])
+    #expect(view.note(NodeCensus(others: [b], worker: "b")) == [.worker("b")])
     #expect(view.nodes == [b])
     let moved = NodeCensus.Node(name: "b", address: "elsewhere.example:80")
     #expect(view.note(NodeCensus(others: [moved], worker: "b")) == [.came(moved)])

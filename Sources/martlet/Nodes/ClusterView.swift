@@ -30,6 +30,7 @@ struct ClusterView {
 
   private var known: [String: Known] = [:]
   private var worker: String??
+  private var workerAbsences = 0
   private(set) var clockOffset = Duration.zero
   private var isClockOff = false
 
@@ -53,7 +54,9 @@ struct ClusterView {
       known[name] = nil
       news.append(.gone(node.node))
     }
-    if worker != .some(census.worker) {
+    workerAbsences = census.worker == nil ? workerAbsences + 1 : 0
+    // One gives the work to the other when it stops.
+    if worker != .some(census.worker), census.worker != nil || workerAbsences >= Self.failuresLimit {
       worker = .some(census.worker)
       news.append(.worker(census.worker))
     }

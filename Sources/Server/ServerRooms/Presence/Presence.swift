@@ -115,6 +115,8 @@ package final class Presence: Sendable {
       record.statusMessage = statusMessage
       record.set(device, presence, at: now)
     }
+    // At once, so that another node at which the user syncs meanwhile tells the state together with the message.
+    tellNodes()
   }
 
   // MARK: What is told
