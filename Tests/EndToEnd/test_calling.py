@@ -505,7 +505,10 @@ async def _(test):
         await first.wait_for(state="detached")
         for person, opposite in ((boris, carol), (carol, boris)):
             await person.until(PLAYS, f"{opposite.name}’s picture")
-        # Boris still looks at the other room: the call is a small window that leads back to it.
+        # Answering has led to its room.
+        await boris.heading(carol.name).wait_for()
+        # Back in the other room the call is a small window that leads to its own.
+        await boris.open_room(room)
         await boris.picture("call-elsewhere")
         await second.get_by_role("button", name="Back to the call").click()
         await boris.heading(carol.name).wait_for()

@@ -326,7 +326,8 @@ async def _(test):
         events = [event for event in alice.get(room_path(room, "messages"), dir="f", limit=100).ok()["chunk"] if event["type"] == "m.room.encrypted"]
         assert len(events) == 2 and "plan" not in str(events) and "mxc" not in str(events)
         # What is written leaves its encryption only if the person says so.
-        await other.write("the plan in words")
+        await one.write("the plan in words")
+        await other.sees("the plan in words")
         await other.message_menu("the plan in words", "Forward…")
         await other.dialog.get_by_role("checkbox", name="Square").check()
         await other.dialog.get_by_role("button", name="Forward", exact=True).click()

@@ -204,14 +204,15 @@ async def _(test):
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
-# What one could press and what is covered by the short sentence that stands there.
+# What one could press, is in view, and is covered by the short sentence that stands there.
 COVERED = """() => {
   const box = document.querySelector('.ma-notice-box').getBoundingClientRect();
-  const top = [...document.querySelectorAll('.ma-overlay')].at(-1) ?? document;
-  return [...top.querySelectorAll('button, input, select, textarea, [role=tab], [role=textbox], [role=option]')]
-    .filter(node => node.checkVisibility() && !node.closest('.ma-notice-box')).map(node => [node.ariaLabel || node.textContent, node.getBoundingClientRect()])
-    .filter(([, { left, right, top, bottom, width }]) => width > 0 && left < box.right && right > box.left && top < box.bottom && bottom > box.top)
-    .map(([words]) => words);
+  const isInView = (node, x, y) => node.contains(document.elementsFromPoint(x, y).find(found => !found.closest('.ma-notice-box')));
+  return [...document.querySelectorAll('button, input, select, textarea, [role=tab], [role=textbox], [role=option]')].filter(node => {
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    const [from, to, above, below] = [Math.max(left, box.left), Math.min(right, box.right), Math.max(top, box.top), Math.min(bottom, box.bottom)];
+    return from < to && above < below && !node.closest('.ma-notice-box') && isInView(node, (from + to) / 2, (above + below) / 2);
+  }).map(node => node.ariaLabel || node.textContent);
 }"""
 
 

@@ -19,8 +19,8 @@ struct CallPreviewTests {
     let calls = try #require(page.app.main).calls
     calls.arrived(try #require(garden), [try event("m.call.hangup")])
     try #require(calls.port).post = {
-      // What is known of rooms, and which is open, is told whenever it changes.
-      if let json = try? JSON.parse($0), let what = json["do"]?.string, what != "shown", what != "room" { told(json) }
+      // Beside these it is told what is known of rooms, and which one is open.
+      if let json = try? JSON.parse($0), let what = json["do"]?.string, ["call", "answer"].contains(what) { told(json) }
     }
     return calls
   }
