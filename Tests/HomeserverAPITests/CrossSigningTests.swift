@@ -49,6 +49,18 @@ import Testing
 
   private static let path = "keys/device_signing/upload"
 
+  @Test func `of several first keys at once one is stored without a password`() async throws {
+    try await APIFixture.run { fixture in
+      let ann = try await fixture.register("ann")
+      let uploads = try (1...8).map { try Keys(ann.userID, seed: $0 * 10).upload() }
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for upload in uploads { group.addTask { try await fixture.call(.post, Self.path, as: ann, upload).status } }
+        return try await group.reduce(into: [Int]()) { $0.append($1) }
+      }
+      #expect(statuses.sorted() == [200] + Array(repeating: 401, count: 7))
+    }
+  }
+
   @Test func `first keys need no password, the same again neither, others do`() async throws {
     try await APIFixture.run { fixture in
       let ann = try await fixture.register("ann")

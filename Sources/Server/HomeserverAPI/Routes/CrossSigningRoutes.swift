@@ -11,10 +11,10 @@ extension Routes {
     on(.uploadCrossSigningKeys, budget: .authentication) { request, session in
       let body = try await request.object()
       let upload = try CrossSigningKeys.Upload(body, of: session.userID)
-      if try await keys.needsAuthentication(upload, of: session.userID) {
+      if try await !keys.upload(upload, of: session.userID, isProven: false) {
         try await accounts.requirePassword(of: session, for: "keys/device_signing/upload", auth: body.given("auth"))
+        _ = try await keys.upload(upload, of: session.userID, isProven: true)
       }
-      try await keys.upload(upload, of: session.userID)
       return .emptyObject
     }
 

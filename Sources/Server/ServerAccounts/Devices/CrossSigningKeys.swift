@@ -63,18 +63,16 @@ package final class CrossSigningKeys: Sendable {
     self.lists = lists
   }
 
-  /// Whether the user has to prove who they are: there is a master key, and something in the upload differs from what is
-  /// stored.
-  package func needsAuthentication(_ upload: Upload, of userID: UserID) async throws -> Bool {
-    let stored = try await database.read { tx in try Self.stored(tx, of: userID) }
-    guard stored[.master] != nil else { return false }
-    return upload.keys.contains { key in stored[key.usage].map { !$0.isSame(as: key) } ?? true }
-  }
-
-  /// Stores the keys. Throws `M_MISSING_PARAM` without a master key, `M_INVALID_SIGNATURE`, `M_FORBIDDEN` for the ID of a device.
-  package func upload(_ upload: Upload, of userID: UserID) async throws {
+  /// Stores the keys. Returns false, and stores nothing, where the user has to prove who they are first: there is a master key, and something in
+  /// the upload differs from what is stored. Looked at in the transaction that stores, or two first uploads at once could both pass.
+  ///
+  /// Throws `M_MISSING_PARAM` without a master key, `M_INVALID_SIGNATURE`, `M_FORBIDDEN` for the ID of a device.
+  package func upload(_ upload: Upload, of userID: UserID, isProven: Bool) async throws -> Bool {
     try await database.write { [lists] tx in
       let stored = try Self.stored(tx, of: userID)
+      if !isProven, stored[.master] != nil {
+        guard upload.keys.allSatisfy({ key in stored[key.usage]?.isSame(as: key) ?? false }) else { return false }
+      }
       guard let master = upload[.master]?.publicKey ?? stored[.master]?.publicKey else {
         throw MatrixError(status: 400, .missingParameter, "There is no master key.")
       }
@@ -86,6 +84,7 @@ package final class CrossSigningKeys: Sendable {
         try Self.store(tx, key, of: userID, replacing: stored[key.usage]?.publicKey)
       }
       if isChanged { try lists.changed(tx, userID) }
+      return true
     }
   }
 
