@@ -243,6 +243,36 @@ import Testing
     #expect(host.restarted().client.room(.test)?.draft == "half a")
   }
 
+  private static let encryption = Wire.event("m.room.encryption", "$e", #"{"algorithm":"m.megolm.v1.aes-sha2"}"#, stateKey: "")
+
+  @Test func `an encrypted room stays encrypted when a fresh sync hides it`() {
+    var host = Host.inRoom([Self.encryption])
+    #expect(host.client.room(.test)?.isEncrypted == true)
+    host.command(.sync(.startAfresh))
+    host.command(.sending(.send(.test, .text("secret"))))
+    host.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts))
+    #expect(host.client.room(.test)?.isEncrypted == true)
+    #expect(host.request("/send/m.room.message") == nil)
+    #expect(host.restarted().client.room(.test)?.isEncrypted == true)
+  }
+
+  @Test(arguments: ["broken", "of another version", "older"])
+  func `a store that gives way to a fresh sync keeps which rooms are encrypted`(how: String) throws {
+    var host = Host.inRoom([Self.encryption])
+    let room = StoreKey.room(.test), record = StoreKey.encrypted(.test)
+    #expect(host.store[record] != nil)
+    switch how {
+    case "broken": host.store[StoreKey.sync] = Array("x".utf8)
+    case "of another version": (host.store[StoreKey.schema], host.store[record]) = (Array("99".utf8), nil)
+    default: host.store[record] = nil
+    }
+    #expect(host.store[room] != nil)
+    var next = host.restarted()
+    #expect(next.store[record] != nil)
+    if how != "older" { next.sync(Wire.join([Wire.message("one", "$1")], state: Wire.members, extra: Wire.counts)) }
+    #expect(next.client.room(.test)?.isEncrypted == true)
+  }
+
   @Test func `a batch of the time before does not come back`() {
     var host = Host.inRoom()
     host.writesAtOnce = false

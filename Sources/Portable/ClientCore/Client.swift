@@ -45,6 +45,8 @@ public struct Client: Sendable {
   var rooms: [RoomID: Room] = [:]
   var roomOrder = RoomOrder()
   var directRooms = DirectRooms()
+  /// Rooms that are encrypted, those of earlier syncs among them: no server takes that back.
+  var encryptedRooms: Set<RoomID> = []
   /// Rooms whose members are in memory, the one used last at the end.
   var keptPeople: [RoomID] = []
   /// Rooms with an `unreadMark`.

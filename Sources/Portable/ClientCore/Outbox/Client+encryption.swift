@@ -22,6 +22,8 @@ extension Client {
   /// Whether it is known now whether the room is encrypted; if not, the server is asked, and the room goes on with its answer.
   mutating func knowsEncryption(of room: RoomID) -> Bool {
     if rooms[room]?.isEncrypted ?? false { return true }
+    // Nobody is asked: it goes on when a sync brings the room.
+    if encryptedRooms.contains(room) { return false }
     if syncLoop.isRunning, syncLoop.position.isComplete { return true }
     if outbox.unencryptedRooms.contains(room) { return true }
     if outbox.encryptionRequests.insert(room).inserted {
@@ -38,6 +40,7 @@ extension Client {
     switch answer {
     case .success:
       rooms[room]?.state.isEncrypted = true
+      if encryptedRooms.insert(room).inserted { write([StoreSchema.putEncrypted(room)]) }
       notify(.room(room, .settings))
       refuseClearText(in: room)
     case .refused(let error, _) where error.status == 404:

@@ -122,6 +122,7 @@ extension Client {
     drafts.orphans = [:]
     ownProfile = OwnProfile()
     breadcrumbs = Breadcrumbs()
+    encryptedRooms = []
     forgetSynced()
   }
 

@@ -39,6 +39,7 @@ extension Client {
     self.session = session
     if !restored.operations.isEmpty { write(restored.operations) }
     ownProfile = restored.profile
+    encryptedRooms = restored.encryptedRooms
     directRooms = restored.directRooms
     breadcrumbs = restored.breadcrumbs
     pushRuleState.rules = restored.pushRules.map { PushRuleSet(ofServer: $0, for: session.userID) }

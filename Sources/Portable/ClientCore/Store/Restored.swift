@@ -9,6 +9,8 @@ struct Restored: Sendable {
   var filter = SyncFilter()
   var profile = OwnProfile()
   var rooms: [RoomID: Boxed<RoomState>] = [:]
+  /// Those that are encrypted, be they among `rooms` or not.
+  var encryptedRooms: Set<RoomID> = []
   var directRooms = DirectRooms()
   var breadcrumbs = Breadcrumbs()
   /// The content of `m.push_rules`.
@@ -33,6 +35,10 @@ struct Restored: Sendable {
     for record in records where record.key != StoreKey.schema {
       if read(record) { continue }
       if StoreSchema.isKept(record.key) { operations.append(.delete(key: record.key)) } else { isCorrupt = true }
+    }
+    // Older stores have no record of it.
+    for id in rooms.keys.ordered() where rooms[id]?.wrappedValue.isEncrypted ?? false && encryptedRooms.insert(id).inserted {
+      operations.append(StoreSchema.putEncrypted(id))
     }
     if position == nil, !rooms.isEmpty { isCorrupt = true }
     if isCorrupt {
@@ -82,6 +88,9 @@ struct Restored: Sendable {
     } else if record.key.hasPrefix("a/room/") {
       guard let id = RoomID(json["id"]), let state = RoomState(record: json) else { return false }
       rooms[id] = Boxed(wrappedValue: state)
+    } else if record.key.utf8.starts(with: StoreKey.encryptedRooms.utf8) {
+      guard let id = RoomID(json["id"]) else { return false }
+      encryptedRooms.insert(id)
     } else if record.key.hasPrefix("a/outbox/") {
       guard let entry = OutboxEntry(record: json) else { return false }
       outbox.append(entry)

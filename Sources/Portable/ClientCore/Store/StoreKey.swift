@@ -27,6 +27,7 @@ package enum TimelineRecord {
 /// | `a/filter` | the filter of the syncs, as the server names it |
 /// | `a/data/TYPE` | account data this client reads |
 /// | `a/room/ROOM` | a room with the members its line in the list names |
+/// | `a/encrypted/ROOM` | the ID of a room that is encrypted: it stays so, whatever a later sync says |
 /// | `a/outbox/NUMBER` | a message on its way, 16 hexadecimal digits |
 /// | `a/inbox/NAME` | a message that another process wants to be sent |
 /// | `a/draft/ROOM`, `a/draft/ROOM/EVENT` | what stands in the composer of a room, of a thread |
@@ -45,12 +46,14 @@ enum StoreKey {
   static let filter: ByteString = "a/filter"
   static let account: ByteString = "a/"
   static let inbox: ByteString = "a/inbox/"
+  static let encryptedRooms: ByteString = "a/encrypted/"
   static let encryption: ByteString = "e/"
   /// What a fresh sync brings again: everything but the login, the outbox and the drafts.
   static let synced: [ByteString] = ["a/sync", "a/data/", "a/room/", "i/", "p/", "t/"]
 
   static func data(_ type: EventType) -> ByteString { key("a/data/", type.text) }
   static func room(_ room: RoomID) -> ByteString { key("a/room/", room.text) }
+  static func encrypted(_ room: RoomID) -> ByteString { key("a/encrypted/", room.text) }
   static func draft(_ room: RoomID) -> ByteString { key("a/draft/", room.text) }
   static func people(of room: RoomID) -> ByteString { key("p/", room.text, "/") }
   static func members(of room: RoomID) -> ByteString { key("p/", room.text, "/m/") }

@@ -51,7 +51,10 @@ extension Client {
     commitUnread(prepared)
     if commitTyping(prepared) { aspects.insert(.typing) }
     if prepared.state.membership != .join { leaveBehind(id) } else { hasArrived(id) }
-    if prepared.state.isEncrypted { refuseClearText(in: id) }
+    if prepared.state.isEncrypted {
+      encryptedRooms.insert(id)
+      refuseClearText(in: id)
+    }
     if isNew { pump(id) }
     settlePreview(id)
     takeDrafts(prepared.drafts, in: id)

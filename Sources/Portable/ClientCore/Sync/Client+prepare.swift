@@ -87,6 +87,7 @@ extension Client {
     guard !sync.contains(id) else { return }
     let old = rooms[id]
     var room = PreparedRoom(id: id, state: old?.$state ?? Boxed(wrappedValue: RoomState(membership: news.membership)))
+    if old == nil, encryptedRooms.contains(id) { room.state.isEncrypted = true }
     room.enter(news.membership, from: old?.membership)
     room.state.told.round = sync.position.round
     if let counted = sync.counted(news) { room.state.told.counted = counted }
@@ -112,6 +113,7 @@ extension Client {
     sync.verdicts = verdicts
     room.countUnread(from: old?.state, verdicts, ownUserID: ownUserID)
     room.appendRecords(to: &sync.operations)
+    if room.state.isEncrypted, !encryptedRooms.contains(id) { sync.operations.append(StoreSchema.putEncrypted(id)) }
     room.dropPeople(ownUserID: ownUserID, from: old)
     sync.append(room)
   }
