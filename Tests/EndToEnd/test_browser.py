@@ -330,7 +330,7 @@ async def _(test):
         await page.get_by_label("User name", exact=True).locator("visible=true").fill("Not Allowed")
         await page.get_by_label("Password", exact=True).locator("visible=true").fill("short")
         await page.get_by_role("button", name="Create account").click()
-        await page.get_by_text("A user name can only have letters").wait_for()
+        await page.get_by_text("A user name cannot have spaces").wait_for()
         await page.get_by_label("User name", exact=True).locator("visible=true").fill(fresh("fine"))
         await page.get_by_role("button", name="Create account").click()
         await page.get_by_text("A password needs at least 8 characters.").wait_for()

@@ -271,7 +271,7 @@ async def _(test):
             await one.dialog.get_by_role("button", name="Set up recovery").click()
             key = await one.dialog.locator(".ma-recovery-key").inner_text()
             await save_recovery_key(one)
-            await one.dialog.get_by_text("While you are signed out everywhere, the server takes the keys").wait_for()
+            await one.dialog.get_by_text("can be read later, with your recovery key").wait_for()
             await one.picture("away-ready")
         await asyncio.to_thread(alice.post, "logout/all")
         async with asyncio.timeout(PATIENCE):
@@ -293,7 +293,7 @@ async def _(test):
             await check(two, "keys of messages sent while signed out")
             await two.page.keyboard.press("Escape")
             await two.sees("while you were away")
-            # Another device takes the keys from now on.
+            # Another device hears of what is sent from now on.
             await two.write("back again")
             await reads(peer, "while you were away", "back again")
 
