@@ -392,6 +392,7 @@ async def _(test):
         await alice.page.get_by_label("Show notifications of this browser").check()
         await alice.page.get_by_label("Also when this page is closed").check()
         await alice.page.wait_for_function("() => localStorage.pushes?.length > 9")
+        await alice.page.get_by_role("button", name="All settings").click()
         await alice.page.get_by_role("tab", name="Profile").click()
         await alice.page.get_by_role("button", name="Sign out").click()
         await alice.dialog.get_by_role("button", name="Sign out").click()
