@@ -36,7 +36,7 @@ async def _(test):
     room = alice.create_room(name="Plans", invite=[boris.user_id, carol.user_id])
     async with in_room(test, room, {"alice": alice}) as one:
         await one.heading("Plans").wait_for()
-        await one.page.get_by_role("main").get_by_text("1 member, 2 invited").wait_for()
+        await one.page.locator(".ma-room-line", has_text="1 member, 2 invited").wait_for()
         await one.open_room(chat)
         await one.page.get_by_role("button", name="Members and settings").click()
         await one.details.get_by_role("button", name="Chat settings").click()
