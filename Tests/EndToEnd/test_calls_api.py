@@ -40,7 +40,7 @@ def script_properties(name):
 
 
 # Lines of what pages of calls have in JavaScript: the browser's objects, and the class. What a call is about is decided in CallCore.
-CEILINGS = {"calls.js": 320, "martlet-call.js": 510}
+CEILINGS = {"calls.js": 330, "martlet-call.js": 510}
 
 
 # Proves M51
