@@ -35,7 +35,7 @@ class Test:
     differs_on_synapse: str | None
     is_alone: bool
     needs_browser: bool
-    one_server: str | None
+    one_server: str | None = None
 
 
 def test(sentence, differs_on_synapse=None, alone=None, browser=None, one_server=None):
