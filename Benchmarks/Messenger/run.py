@@ -127,7 +127,7 @@ EXPECTED = {
     "fetch": "429 7 PUT yes bödy", "refused": "0", "timeout": "0", "timer": "later", "store": "a/1:uno a/2:two a/ä:",
     "empty": "0", "setting": "value ä gone", "channel": "hello", "lock": "first|released|second", "random": "random",
     "clock": "12:00 AM", "day": "Today, Yesterday", "size": "1.4 MB", "local": "20453 20454", "extreme": "true", "fragment": "/room/!a:b.c",
-    "picked": "p.png image/png 70 1x1", "blob": "blob", "upload": "200 1.0 70", "page": "en-US Chrome on Linux",
+    "picked": "p.png image/png 70 1x1", "blob": "blob", "upload": "200 1.0 70", "page": "en-US Chromium on Linux",
     "change": "2 /room/!a:b.c",
 }
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
