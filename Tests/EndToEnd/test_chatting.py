@@ -84,9 +84,9 @@ class Finger:
         await self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     async def slide(self, start, end, steps=8):
-        await self.tell("touchStart", *start)
-        for step in range(1, steps + 1):
-            await self.tell("touchMove", *(a + (b - a) * step / steps for a, b in zip(start, end)))
+        """All at once: a finger that the browser waits for rests on the message, which opens its menu."""
+        way = [tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(1, steps + 1)]
+        await asyncio.gather(self.tell("touchStart", *start), *(self.tell("touchMove", *point) for point in way))
 
     async def lift(self):
         await self.tell("touchEnd")
