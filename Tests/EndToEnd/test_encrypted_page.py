@@ -547,7 +547,7 @@ async def _(test):
     carol.create_room(name="Diary", initial_state=[ENCRYPTION])
     async with in_room(test, room, {"alice": alice, "boris": boris}) as (one, other), people(test, "carol") as third:
         await third.sign_in(carol)
-        await asyncio.gather(has_device(alice), has_device(boris), has_identity(carol))
+        await asyncio.gather(has_identity(alice), has_device(boris), has_identity(carol))
         await one.write("in the beginning")
         await other.sees("in the beginning")
         await other.write("and then")
