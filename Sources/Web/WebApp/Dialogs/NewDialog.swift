@@ -73,8 +73,9 @@ final class NewDialog<D: DOM> {
       dom, Strings[.kindOfRoom], [("", Strings[.plainRoom]), ("space", Strings[.space])], selected: "", in: room)
     address = Field(dom, .joinAddress, hint: .joinAddressHint, in: join)
     directory = RoomDirectory(app, .server, in: frame, at: dom.element("div", "ma-form", in: frame.body))
-    peoplePlace = dom.element("div", "ma-form", in: frame.body)
+    // Above the people, who become more the further one scrolls.
     linkPlace = dom.element("div", in: frame.body)
+    peoplePlace = dom.element("div", "ma-form", in: frame.body)
     trouble = frame.trouble(in: frame.body)
     let buttons = [
       SubmitButton(dom, .startChat, busy: .starting, in: chat),
