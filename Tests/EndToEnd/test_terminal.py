@@ -221,10 +221,10 @@ def encrypted(context):
         terminal.run("send", "Secret", "in time")
         # While nobody was listening.
         ann.put(room_path(room, "state", "m.room.encryption", ""), {"algorithm": "m.megolm.v1.aes-sha2"}).ok()
-        terminal.run("send", "Secret", "encrypted")
+        terminal.run("send", "Secret", "for members")
         # Once more, as the same device, with the same keys.
         terminal.log_in(ann)
-        assert "encrypted" in terminal.run("read", "Secret")
+        assert "for members" in terminal.run("read", "Secret")
         with open(terminal.path("plan.txt"), "w") as file:
             file.write("in a file")
         terminal.run("send", "Secret", "--file", terminal.path("plan.txt"))
