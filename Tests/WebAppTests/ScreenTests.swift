@@ -71,10 +71,7 @@ struct ScreenTests {
       ("müller", "correct horse", Strings[.userNameWrongLetter, "ü"]), ("alice", "seven77", Strings[.passwordShort])
     ])
   func badAccount(_ name: String, _ password: String, _ words: String) throws {
-    let page = Page()
-    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
-    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
-    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    let page = try Self.registering()
     page.type(name, into: Strings[.userName])
     page.type(password, into: Strings[.password])
     page.submit()
@@ -82,12 +79,18 @@ struct ScreenTests {
     #expect(page.body(of: "/register").isEmpty)
   }
 
-  @Test("a wrong name and a short password are told in one round, and the name has the focus")
-  func badAccountAtOnce() throws {
+  /// The form for a new account, of a server that asks for nothing more than its name and password.
+  private static func registering() throws -> Page {
     let page = Page()
     page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
     page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
     page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    return page
+  }
+
+  @Test("a wrong name and a short password are told in one round, and the name has the focus")
+  func badAccountAtOnce() throws {
+    let page = try Self.registering()
     page.type("al!ce", into: Strings[.userName])
     page.type("short", into: Strings[.password])
     page.submit()
@@ -98,10 +101,7 @@ struct ScreenTests {
 
   @Test("an account is asked for in small letters, as phones write names with a capital")
   func capitals() throws {
-    let page = Page()
-    page.answer("/login", #"{"flows":[{"type":"m.login.password"}]}"#)
-    page.dom.fire(.click, on: try #require(page.all("ma-tab").last).node)
-    page.answer("/register", status: 401, #"{"session":"s","flows":[{"stages":["m.login.dummy"]}]}"#)
+    let page = try Self.registering()
     page.type(" Alice ", into: Strings[.userName])
     page.type("correct horse", into: Strings[.password])
     page.submit()

@@ -50,12 +50,4 @@ extension Client {
     for command in directChanges.end() { finish(command, error.map { .failed($0) } ?? .done) }
     readDirect()
   }
-
-  /// Nobody will hear of the end in this session.
-  mutating func endListChanges() {
-    let commands = directChanges.endAll() + ignoreChanges.endAll()
-    if breadcrumbs.isUnderWay { breadcrumbs.isDirty = true }
-    breadcrumbs.isUnderWay = false
-    for command in commands { finish(command, .failed(.notSignedIn)) }
-  }
 }

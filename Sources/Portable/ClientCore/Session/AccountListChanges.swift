@@ -36,3 +36,13 @@ struct AccountListChanges<Change: Sendable>: Sendable {
     return begun + waiting.map { $0.command }
   }
 }
+
+extension Client {
+  /// Nobody will hear of the end in this session.
+  mutating func endListChanges() {
+    let commands = directChanges.endAll() + ignoreChanges.endAll()
+    if breadcrumbs.isUnderWay { breadcrumbs.isDirty = true }
+    breadcrumbs.isUnderWay = false
+    for command in commands { finish(command, .failed(.notSignedIn)) }
+  }
+}

@@ -103,9 +103,6 @@ package struct OutboundRoom: Sendable {
     }
   }
 
-  /// The key could not be sent.
-  mutating func forget(_ device: DeviceKeys) { holders[Holder(device)] = nil }
-
   /// The content of `m.room_key.withheld`; nil where the device was told before. It goes unencrypted.
   package mutating func withhold(
     _ withheld: Recipients.Withheld, from own: OwnKeys
